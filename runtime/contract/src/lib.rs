@@ -1,0 +1,1 @@
+//! What a tool is, the papers that a call carries, and the event schema.

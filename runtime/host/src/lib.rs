@@ -1,0 +1,1 @@
+//! The assembled runtime: sessions, replay and the command line.

@@ -1,0 +1,1 @@
+//! The rules of one turn of tool calls, and nothing else.

@@ -1,0 +1,1 @@
+//! Decoders: bytes of a recorded or live stream become complete `tool_use` blocks.

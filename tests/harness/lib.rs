@@ -1,0 +1,1 @@
+//! What every integration test needs.
