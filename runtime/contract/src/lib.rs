@@ -1,1 +1,61 @@
 //! What a tool is, the papers that a call carries, and the event schema.
+//!
+//! This crate is what a tool author and the reader of a history depend on. It knows no actor.
+//!
+//! ```
+//! use toolwright_contract::{Card, Footprint, RunCx, Output, Safety, Tool, ToolError};
+//!
+//! /// Says back what it was told.
+//! struct Echo;
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! #[serde(deny_unknown_fields)]
+//! struct Said {
+//!     text: String,
+//! }
+//!
+//! impl Tool for Echo {
+//!     type Input = Said;
+//!     type Output = String;
+//!
+//!     fn card(&self) -> Card {
+//!         Card::new("Echo", "Says back what it was told.")
+//!     }
+//!     fn safety(&self, _: &Said) -> Safety {
+//!         Safety::read_only()
+//!     }
+//!     async fn run(&self, said: Said, _: RunCx) -> Result<Output<String>, ToolError> {
+//!         Ok(said.text.into())
+//!     }
+//! }
+//! ```
+
+mod card;
+mod content;
+mod cx;
+mod erased;
+mod event;
+mod ids;
+mod papers;
+mod registry;
+mod tool;
+pub mod wording;
+
+pub use card::{Card, ResultLimit};
+pub use content::Content;
+pub use cx::{CheckCx, ContextChange, Nest, RunCx, SessionContext, Stop};
+pub use erased::AnyTool;
+pub use event::{
+    CascadeName, EVENT_VERSION, Event, EventKind, HowEnded, RefusalName, StageName, StopName,
+    VerdictName,
+};
+pub use ids::{RequestId, ToolUseId, TurnId};
+pub use papers::{
+    Cleared, Outcome, OutcomeKind, Permit, RawInput, Screened, Screening, ToolResult, ToolUse,
+};
+pub use registry::{NameTaken, Registry};
+pub use tool::{InvalidInput, Output, Tool, ToolError};
+pub use toolwright_kernel::{
+    CallIx, Cascade, Effects, Ending, Footprint, OnInterrupt, Progress, Refusal, Returned, Safety,
+    StopCause, Verdict,
+};

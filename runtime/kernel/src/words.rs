@@ -53,6 +53,18 @@ pub struct Safety {
     pub on_interrupt: OnInterrupt,
 }
 
+impl Safety {
+    /// A call that only reads: beside others, without a start record, cancelled on interrupt.
+    #[must_use]
+    pub const fn read_only() -> Self {
+        Self {
+            footprint: Footprint::Shared,
+            effects: Effects::ReadOnly,
+            on_interrupt: OnInterrupt::Cancel,
+        }
+    }
+}
+
 /// Whether a failed call takes its siblings along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Cascade {

@@ -1,0 +1,72 @@
+//! A tool's card: what is known of it before any input arrives.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// Static identity and limits of a tool. What isn't said has the careful default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// The name that the model calls.
+    pub name: Cow<'static, str>,
+    /// Former names that are still answered.
+    pub aliases: Vec<Cow<'static, str>>,
+    /// What the model reads of it.
+    pub description: Cow<'static, str>,
+    /// How much of a result stays inline.
+    pub result_limit: ResultLimit,
+    /// How long a call may run before it is stopped, unless the session says otherwise.
+    pub deadline: Option<Duration>,
+}
+
+impl Card {
+    /// A card with the default limits.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            aliases: Vec::new(),
+            description: description.into(),
+            result_limit: ResultLimit::default(),
+            deadline: None,
+        }
+    }
+
+    /// Adds a former name.
+    #[must_use]
+    pub fn alias(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.aliases.push(name.into());
+        self
+    }
+
+    /// Sets how much of a result stays inline.
+    #[must_use]
+    pub fn result_limit(mut self, limit: ResultLimit) -> Self {
+        self.result_limit = limit;
+        self
+    }
+
+    /// Sets how long a call may run.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+}
+
+/// How much of a result the model gets inline; what is longer is kept in a file, with a preview.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultLimit {
+    /// At most so many characters.
+    Chars(usize),
+    /// All of it, always.
+    Unlimited,
+}
+
+impl Default for ResultLimit {
+    /// The threshold of most tools since Claude Code 2.1.51.
+    fn default() -> Self {
+        Self::Chars(50_000)
+    }
+}

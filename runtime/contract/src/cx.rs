@@ -1,0 +1,149 @@
+//! What a tool may use while it checks and runs, and nothing more.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use toolwright_kernel::StopCause;
+
+use crate::ids::ToolUseId;
+use crate::papers::{ToolResult, ToolUse};
+use crate::tool::ToolError;
+
+/// A stop and its reason. Clones share it; it can be told once and not be taken back.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    token: CancellationToken,
+    cause: Arc<OnceLock<StopCause>>,
+}
+
+impl Stop {
+    /// Tells the stop. Only the first cause counts.
+    pub fn tell(&self, cause: StopCause) {
+        self.cause.get_or_init(|| cause);
+        self.token.cancel();
+    }
+
+    /// Why, once it has been told.
+    #[must_use]
+    pub fn cause(&self) -> Option<StopCause> {
+        self.cause.get().copied()
+    }
+
+    /// Whether it has been told.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    /// Ends when the stop is told. Safe to drop and to call again.
+    pub async fn told(&self) {
+        self.token.cancelled().await;
+    }
+
+    /// Runs `work` unless the stop comes first; `work` is then dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::Stopped`].
+    pub async fn or<T>(&self, work: impl Future<Output = T>) -> Result<T, ToolError> {
+        tokio::select! {
+            biased;
+            () = self.told() => Err(ToolError::Stopped),
+            done = work => Ok(done),
+        }
+    }
+}
+
+/// What the session's calls share: a tool sees a view and changes it through [`ContextChange`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionContext {
+    /// The working directory of the session.
+    pub cwd: PathBuf,
+    /// Values that tools keep for later calls, by a name of their own.
+    pub values: BTreeMap<String, Value>,
+}
+
+/// A change of the session's context, applied after its call, in the order of the calls.
+pub struct ContextChange(Change);
+
+type Change = Box<dyn FnOnce(SessionContext) -> Result<SessionContext, String> + Send>;
+
+impl ContextChange {
+    /// A change from a function. If it fails or panics, the context stays as it was and the
+    /// failure is reported; the call's result stands.
+    pub fn new(
+        change: impl FnOnce(SessionContext) -> Result<SessionContext, String> + Send + 'static,
+    ) -> Self {
+        Self(Box::new(change))
+    }
+
+    /// Applies it.
+    ///
+    /// # Errors
+    ///
+    /// What the function says.
+    pub fn apply(self, context: SessionContext) -> Result<SessionContext, String> {
+        (self.0)(context)
+    }
+}
+
+impl fmt::Debug for ContextChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ContextChange")
+    }
+}
+
+/// What a check before the start may look at.
+#[derive(Clone, Debug)]
+pub struct CheckCx {
+    /// The session's context now.
+    pub session: Arc<SessionContext>,
+    /// Told when the call is stopped.
+    pub stop: Stop,
+}
+
+/// Runs calls on behalf of a call: the only way from a tool back into the runtime.
+pub trait Nest: Send + Sync {
+    /// Runs `calls` as a turn of their own and gives their results, in order. The calling tool
+    /// gives its width back meanwhile; stopping it stops them.
+    fn nest(&self, calls: Vec<ToolUse>) -> Pin<Box<dyn Future<Output = Vec<ToolResult>> + Send>>;
+    /// Shows what the call is doing. Never blocks; may be dropped when nobody keeps up.
+    fn progress(&self, text: String);
+}
+
+/// What a running tool may use.
+#[derive(Clone)]
+pub struct RunCx {
+    /// The id of this call.
+    pub id: ToolUseId,
+    /// Told when the tool must stop, with the reason.
+    pub stop: Stop,
+    /// The session's context as it was when the call started.
+    pub session: Arc<SessionContext>,
+    /// The way back into the runtime.
+    pub nest: Arc<dyn Nest>,
+}
+
+impl RunCx {
+    /// Runs calls as a turn of their own; see [`Nest::nest`].
+    pub async fn run_nested(&self, calls: Vec<ToolUse>) -> Vec<ToolResult> {
+        self.nest.nest(calls).await
+    }
+
+    /// Shows what the call is doing; see [`Nest::progress`].
+    pub fn progress(&self, text: impl Into<String>) {
+        self.nest.progress(text.into());
+    }
+}
+
+impl fmt::Debug for RunCx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunCx").field("id", &self.id).field("stop", &self.stop).finish()
+    }
+}

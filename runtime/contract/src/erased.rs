@@ -1,0 +1,160 @@
+//! [`Tool`] made object-safe, so that a registry can hold any of them, panics included.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use serde_json::Value;
+use toolwright_kernel::{Safety, Verdict};
+
+use crate::card::Card;
+use crate::cx::{CheckCx, RunCx};
+use crate::papers::Outcome;
+use crate::tool::{InvalidInput, Output, Tool, ToolError};
+use crate::wording;
+
+type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A parsed input whose type only its own tool knows.
+pub(crate) type AnyInput = Box<dyn Any + Send + Sync>;
+
+trait Erased: Send + Sync {
+    fn schema(&self) -> Value;
+    fn parse(&self, input: &Value) -> Result<(AnyInput, Safety), InvalidInput>;
+    fn validate<'a>(
+        &'a self,
+        input: &'a AnyInput,
+        cx: &'a CheckCx,
+    ) -> Boxed<'a, Result<(), InvalidInput>>;
+    fn run(&self, input: AnyInput, cx: RunCx) -> Boxed<'_, Outcome>;
+}
+
+impl<T: Tool> Erased for T {
+    fn schema(&self) -> Value {
+        schemars::generate::SchemaSettings::draft2020_12()
+            .with(|it| {
+                it.inline_subschemas = true;
+                it.meta_schema = None;
+            })
+            .into_generator()
+            .into_root_schema_for::<T::Input>()
+            .to_value()
+    }
+
+    fn parse(&self, input: &Value) -> Result<(AnyInput, Safety), InvalidInput> {
+        let input: T::Input = serde_path_to_error::deserialize(input).map_err(|it| {
+            let at = it.path().to_string();
+            InvalidInput(wording::misfit_input(&self.card().name, &at, it.inner()))
+        })?;
+        let safety = self.safety(&input);
+        Ok((Box::new(input), safety))
+    }
+
+    fn validate<'a>(
+        &'a self,
+        input: &'a AnyInput,
+        cx: &'a CheckCx,
+    ) -> Boxed<'a, Result<(), InvalidInput>> {
+        match input.downcast_ref() {
+            Some(input) => Box::pin(Tool::validate(self, input, cx)),
+            None => Box::pin(std::future::ready(Err(InvalidInput(foreign_input())))),
+        }
+    }
+
+    fn run(&self, input: AnyInput, cx: RunCx) -> Boxed<'_, Outcome> {
+        match input.downcast() {
+            Ok(input) => Box::pin(async move { outcome(self, Tool::run(self, *input, cx).await) }),
+            Err(_) => {
+                let outcome = Outcome::new(Verdict::Crashed, wording::crashed(&foreign_input()));
+                Box::pin(std::future::ready(outcome))
+            }
+        }
+    }
+}
+
+/// Can't happen as long as only the tool that parsed an input is given it back.
+fn foreign_input() -> String {
+    "an input came to a tool that hasn't parsed it".to_owned()
+}
+
+fn outcome<T: Tool>(tool: &T, returned: Result<Output<T::Output>, ToolError>) -> Outcome {
+    match returned {
+        Ok(Output { data, change, notes }) => {
+            // The tool has succeeded: a mapping that panics must not hide it.
+            let content = catch_unwind(AssertUnwindSafe(|| tool.map(data)))
+                .unwrap_or_else(|panic| wording::unmapped(&panic_text(&*panic)).into());
+            Outcome { verdict: Verdict::Good, content, change, notes }
+        }
+        Err(ToolError::Failed { message, cascades }) => {
+            Outcome::new(Verdict::Bad { cascades }, message)
+        }
+        Err(ToolError::Stopped) => Outcome::new(Verdict::Stopped, String::new()),
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+/// Any tool. Cheap to clone.
+#[derive(Clone)]
+pub struct AnyTool {
+    card: Arc<Card>,
+    tool: Arc<dyn Erased>,
+}
+
+impl AnyTool {
+    /// Wraps a tool; its card is read once.
+    #[must_use]
+    pub fn new(tool: impl Tool) -> Self {
+        Self { card: Arc::new(tool.card()), tool: Arc::new(tool) }
+    }
+
+    /// Its card.
+    #[must_use]
+    pub fn card(&self) -> &Card {
+        &self.card
+    }
+
+    /// The JSON Schema (draft 2020-12) of its input.
+    #[must_use]
+    pub fn schema(&self) -> Value {
+        self.tool.schema()
+    }
+
+    /// Parses an input and asks how safe it is. A panic in either is an invalid input.
+    pub(crate) fn parse(&self, input: &Value) -> Result<(AnyInput, Safety), InvalidInput> {
+        catch_unwind(AssertUnwindSafe(|| self.tool.parse(input))).unwrap_or_else(|panic| {
+            Err(InvalidInput(wording::panicked_on_input(&self.card.name, &panic_text(&*panic))))
+        })
+    }
+
+    pub(crate) async fn validate(
+        &self,
+        input: &AnyInput,
+        cx: &CheckCx,
+    ) -> Result<(), InvalidInput> {
+        let checking = AssertUnwindSafe(async { self.tool.validate(input, cx).await });
+        checking.catch_unwind().await.unwrap_or_else(|panic| {
+            Err(InvalidInput(wording::panicked_on_input(&self.card.name, &panic_text(&*panic))))
+        })
+    }
+
+    pub(crate) async fn run(&self, input: AnyInput, cx: RunCx) -> Outcome {
+        // The block makes the tool's own code before its first await part of what is caught.
+        let running = AssertUnwindSafe(async { self.tool.run(input, cx).await });
+        running.catch_unwind().await.unwrap_or_else(|panic| {
+            Outcome::new(Verdict::Crashed, wording::crashed(&panic_text(&*panic)))
+        })
+    }
+}
+
+impl fmt::Debug for AnyTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AnyTool").field(&self.card.name).finish()
+    }
+}

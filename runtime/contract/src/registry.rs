@@ -1,0 +1,50 @@
+//! The registry: which tools there are, and by which names they answer.
+
+use std::collections::HashMap;
+
+use crate::erased::AnyTool;
+
+/// The tools on offer, by name and alias. Built once, read by everybody.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    tools: Vec<AnyTool>,
+    by_name: HashMap<String, usize>,
+}
+
+/// Two tools want to answer to one name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("two tools answer to the name `{0}`: rename one of them or drop its alias")]
+pub struct NameTaken(pub String);
+
+impl Registry {
+    /// A registry of these tools, which keep their order.
+    ///
+    /// # Errors
+    ///
+    /// [`NameTaken`] if a name or alias occurs twice.
+    pub fn new(tools: impl IntoIterator<Item = AnyTool>) -> Result<Self, NameTaken> {
+        let mut registry = Self::default();
+        for tool in tools {
+            let at = registry.tools.len();
+            let card = tool.card();
+            for name in std::iter::once(&card.name).chain(&card.aliases) {
+                if registry.by_name.insert(name.to_string(), at).is_some() {
+                    return Err(NameTaken(name.to_string()));
+                }
+            }
+            registry.tools.push(tool);
+        }
+        Ok(registry)
+    }
+
+    /// The tool that answers to a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&AnyTool> {
+        self.by_name.get(name).map(|&at| &self.tools[at])
+    }
+
+    /// All tools, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &AnyTool> {
+        self.tools.iter()
+    }
+}

@@ -1,0 +1,124 @@
+//! The trait that one file per tool implements.
+
+use std::future::Future;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use toolwright_kernel::Safety;
+
+use crate::card::Card;
+use crate::content::Content;
+use crate::cx::{CheckCx, ContextChange, RunCx};
+
+/// One tool. Only [`card`](Self::card) and [`run`](Self::run) must be written; everything else
+/// has a default that fails closed.
+pub trait Tool: Send + Sync + 'static {
+    /// What the model sends. Its schema is derived from this type and from nothing else.
+    type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+    /// What the tool gives back, before it is mapped to a result.
+    type Output: Into<Content> + Send + 'static;
+
+    /// Identity and limits.
+    fn card(&self) -> Card;
+
+    /// What running with this input may do: a pure function, asked before anything happens.
+    fn safety(&self, _input: &Self::Input) -> Safety {
+        Safety::default()
+    }
+
+    /// Looks at the world before the call may start: asked when the call is admitted, so that it
+    /// sees what earlier calls of the message have done. Dropped when the call is stopped.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the input, for the model to read.
+    fn validate(
+        &self,
+        _input: &Self::Input,
+        _cx: &CheckCx,
+    ) -> impl Future<Output = Result<(), InvalidInput>> + Send {
+        std::future::ready(Ok(()))
+    }
+
+    /// Does the work. Must return soon after `cx.stop` is told, with [`ToolError::Stopped`].
+    ///
+    /// # Errors
+    ///
+    /// What the model should read as a failure of the tool.
+    fn run(
+        &self,
+        input: Self::Input,
+        cx: RunCx,
+    ) -> impl Future<Output = Result<Output<Self::Output>, ToolError>> + Send;
+
+    /// Turns the output into what the model reads.
+    fn map(&self, output: Self::Output) -> Content {
+        output.into()
+    }
+}
+
+/// What a tool gives back: its data and, if need be, what should follow from it.
+pub struct Output<T> {
+    /// The data, mapped by [`Tool::map`].
+    pub data: T,
+    /// Changes the session's context. Honoured only for a call that ran alone.
+    pub change: Option<ContextChange>,
+    /// Text for the model that follows all results of the message.
+    pub notes: Vec<String>,
+}
+
+impl<T> Output<T> {
+    /// Adds a change of the session's context.
+    #[must_use]
+    pub fn changing(mut self, change: ContextChange) -> Self {
+        self.change = Some(change);
+        self
+    }
+
+    /// Adds a text that follows all results of the message.
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+}
+
+impl<T> From<T> for Output<T> {
+    fn from(data: T) -> Self {
+        Self { data, change: None, notes: Vec::new() }
+    }
+}
+
+/// Why a tool has no output.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ToolError {
+    /// It failed.
+    #[error("{message}")]
+    Failed {
+        /// What the model reads.
+        message: String,
+        /// Whether the failure takes the siblings of the message along (contracts: a command
+        /// that ran, ended badly, and isn't read-only).
+        cascades: bool,
+    },
+    /// It ended because it was told to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl ToolError {
+    /// A failure that concerns this call alone.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), cascades: false }
+    }
+
+    /// A failure that the calls beside it may depend on.
+    pub fn cascading(message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), cascades: true }
+    }
+}
+
+/// What is wrong with an input, in words for the model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidInput(pub String);

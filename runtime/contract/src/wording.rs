@@ -1,0 +1,140 @@
+//! The one table of what the model reads when a call has no output of its own.
+//!
+//! Shapes and openings are those of Claude Code (docs 2.1.240 and transcripts), so that a model
+//! knows them; nothing in the runtime recognises a result by its text.
+
+use toolwright_kernel::{Progress, StopCause};
+
+/// Longest part of a model's own text that is quoted back to it, in characters.
+const QUOTE_CHARS: usize = 200;
+
+/// The wrapper of errors that are not a tool's own.
+#[must_use]
+pub fn tool_use_error(text: &str) -> String {
+    format!("<tool_use_error>{text}</tool_use_error>")
+}
+
+/// At most so many characters of `text`, control characters made visible.
+#[must_use]
+pub fn quote(text: &str, chars: usize) -> String {
+    let mut quoted: String = text
+        .chars()
+        .take(chars)
+        .map(|it| if it.is_control() { char::REPLACEMENT_CHARACTER } else { it })
+        .collect();
+    if text.chars().nth(chars).is_some() {
+        quoted.push('…');
+    }
+    quoted
+}
+
+pub(crate) fn unknown_tool(name: &str) -> String {
+    tool_use_error(&format!("Error: No such tool available: {}", quote(name, QUOTE_CHARS)))
+}
+
+pub(crate) fn unparseable_input(tool: &str, raw: &str, error: &str) -> String {
+    let sent = quote(raw, QUOTE_CHARS);
+    tool_use_error(&format!(
+        "InputValidationError: {tool} was called with input that could not be parsed as JSON \
+         ({error}).\nYou sent ({} bytes): {sent}",
+        raw.len()
+    ))
+}
+
+pub(crate) fn misfit_input(tool: &str, at: &str, error: &serde_json::Error) -> String {
+    let place = if at == "." { String::new() } else { format!("`{}`: ", quote(at, QUOTE_CHARS)) };
+    let error = quote(&error.to_string(), QUOTE_CHARS);
+    format!("InputValidationError: {tool} failed due to the following issue:\n{place}{error}")
+}
+
+pub(crate) fn panicked_on_input(tool: &str, panic: &str) -> String {
+    format!("InputValidationError: {tool} crashed while it read its input: {panic}")
+}
+
+pub(crate) fn crashed(panic: &str) -> String {
+    let said = if panic.is_empty() { String::new() } else { format!(": {panic}") };
+    tool_use_error(&format!("Error: the tool crashed{said}. What it had done by then is unknown."))
+}
+
+pub(crate) fn unmapped(panic: &str) -> String {
+    tool_use_error(&format!("The tool succeeded, but its output could not be shown: {panic}"))
+}
+
+/// A task that ended without a word.
+#[must_use]
+pub fn vanished() -> String {
+    crashed("its task ended without a result")
+}
+
+/// What a person or a rule refused, if nobody gave a reason.
+#[must_use]
+pub fn denied(tool: &str) -> String {
+    format!("Permission to use {tool} has been denied.")
+}
+
+/// Nobody is there to be asked.
+#[must_use]
+pub fn needs_approval(tool: &str) -> String {
+    format!("This use of {tool} requires approval, and nobody is there to give it.")
+}
+
+/// A stage that should have decided broke down.
+#[must_use]
+pub fn stage_failed(stage: &str) -> String {
+    tool_use_error(&format!("Error: the {stage} stage failed, so the call was not started."))
+}
+
+/// The start record could not be written.
+#[must_use]
+pub fn unrecorded(why: &str) -> String {
+    tool_use_error(&format!(
+        "Error: the start of this call could not be recorded ({why}), so it was not started."
+    ))
+}
+
+/// A result whose content was blank.
+#[must_use]
+pub fn no_output() -> &'static str {
+    "(no output)"
+}
+
+/// The scheduler of the turn is gone.
+#[must_use]
+pub fn interrupted(progress: Progress) -> String {
+    tool_use_error(&format!("Interrupted: the runtime lost this call. {}", told(progress)))
+}
+
+/// A call that was stopped. `culprit` describes the sibling that failed.
+#[must_use]
+pub fn stopped(cause: StopCause, progress: Progress, culprit: Option<&str>) -> String {
+    let why = match cause {
+        StopCause::Sibling(_) => {
+            format!("Cancelled: parallel tool call {} errored.", culprit.unwrap_or("beside it"))
+        }
+        StopCause::User => "Interrupted by the user.".to_owned(),
+        StopCause::Deadline => "Timed out: the call's deadline passed.".to_owned(),
+        StopCause::Discarded => {
+            "Cancelled: the message that asked for this call broke off and is discarded.".to_owned()
+        }
+        StopCause::Shutdown => "Cancelled: the session ends.".to_owned(),
+        StopCause::TooManyCalls => {
+            "Refused: the message has too many tool calls; send fewer in one message.".to_owned()
+        }
+    };
+    tool_use_error(&format!("{why} {}", told(progress)))
+}
+
+fn told(progress: Progress) -> &'static str {
+    match progress {
+        Progress::NotStarted => "This call had not started.",
+        Progress::MayHaveRun => "This call had started; what it has done is unknown.",
+    }
+}
+
+/// A short description of a call, for the results of its siblings: `Bash(cargo test)`.
+#[must_use]
+pub fn call_in_short(tool: &str, input: &serde_json::Value) -> String {
+    const SHORT: usize = 40;
+    let first = input.as_object().and_then(|it| it.values().find_map(|it| it.as_str()));
+    format!("{tool}({})", first.map(|it| quote(it, SHORT)).unwrap_or_default())
+}
