@@ -1,1 +1,34 @@
-//! The actor shells around the kernel.
+//! The actor shells around the kernel: a supervised house in which calls go from stage to stage.
+//!
+//! ```text
+//! Session (supervisor)
+//!  ├─ Hooks         one per session, before and after each call
+//!  ├─ Permissions   one per session
+//!  ├─ Store         one per session
+//!  └─ Scheduler     one per turn; running calls are tasks that the session tracks
+//! ```
+//!
+//! Papers go one way: scheduler → gate job → hooks → permissions → scheduler → worker →
+//! scheduler → hooks → store → scheduler. Facts come back through the turn's inbox. Nobody waits
+//! for anybody's answer, so no two can wait for each other.
+
+mod bus;
+mod hooks;
+mod inbox;
+mod journal;
+mod ledger;
+mod limits;
+mod owed;
+mod papers;
+mod permissions;
+mod scheduler;
+mod session;
+mod stage;
+mod store;
+
+pub use hooks::{AfterAnswer, AfterCall, BeforeAnswer, BeforeCall, Hook, HookDecision, Matcher};
+pub use journal::{NoJournal, StartAck, StartLog, StartRecord};
+pub use permissions::{Answer, Ask, Names, Otherwise, Question, Rules};
+pub use session::{
+    Config, Left, Session, SessionClosed, Stopper, SubmitError, TurnHandle, TurnResults,
+};

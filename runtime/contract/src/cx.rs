@@ -23,6 +23,12 @@ pub struct Stop {
 }
 
 impl Stop {
+    /// A stop that is also told, without a cause, when `parent` is cancelled.
+    #[must_use]
+    pub fn child_of(parent: &CancellationToken) -> Self {
+        Self { token: parent.child_token(), cause: Arc::default() }
+    }
+
     /// Tells the stop. Only the first cause counts.
     pub fn tell(&self, cause: StopCause) {
         self.cause.get_or_init(|| cause);

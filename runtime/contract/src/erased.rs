@@ -86,7 +86,7 @@ fn outcome<T: Tool>(tool: &T, returned: Result<Output<T::Output>, ToolError>) ->
             // The tool has succeeded: a mapping that panics must not hide it.
             let content = catch_unwind(AssertUnwindSafe(|| tool.map(data)))
                 .unwrap_or_else(|panic| wording::unmapped(&panic_text(&*panic)).into());
-            Outcome { verdict: Verdict::Good, content, change, notes }
+            Outcome { change, notes, ..Outcome::new(Verdict::Good, content) }
         }
         Err(ToolError::Failed { message, cascades }) => {
             Outcome::new(Verdict::Bad { cascades }, message)

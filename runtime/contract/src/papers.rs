@@ -161,10 +161,16 @@ impl Cleared {
         self.0.safety
     }
 
+    /// The input that it will run with.
+    #[must_use]
+    pub fn input(&self) -> &Value {
+        &self.0.raw
+    }
+
     /// Runs the tool, consuming the right to do so. A panic is an outcome.
     pub async fn run(self, cx: RunCx) -> Outcome {
-        let Screened { tool, input, .. } = self.0;
-        tool.run(input, cx).await
+        let Screened { tool, input, raw, .. } = self.0;
+        Outcome { input: raw, ..tool.run(input, cx).await }
     }
 }
 
@@ -175,6 +181,8 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// What the model reads.
     pub content: Content,
+    /// The input that it ran with.
+    pub input: Value,
     /// What should become of the session's context.
     pub change: Option<ContextChange>,
     /// Text that follows all results.
@@ -184,7 +192,13 @@ pub struct Outcome {
 impl Outcome {
     /// An outcome that is only a verdict and a text.
     pub fn new(verdict: Verdict, content: impl Into<Content>) -> Self {
-        Self { verdict, content: content.into(), change: None, notes: Vec::new() }
+        Self {
+            verdict,
+            content: content.into(),
+            input: Value::Null,
+            change: None,
+            notes: Vec::new(),
+        }
     }
 }
 

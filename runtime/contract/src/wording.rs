@@ -5,6 +5,9 @@
 
 use toolwright_kernel::{Progress, StopCause};
 
+use crate::ids::ToolUseId;
+use crate::papers::OutcomeKind;
+
 /// Longest part of a model's own text that is quoted back to it, in characters.
 const QUOTE_CHARS: usize = 200;
 
@@ -82,6 +85,37 @@ pub fn needs_approval(tool: &str) -> String {
 #[must_use]
 pub fn stage_failed(stage: &str) -> String {
     tool_use_error(&format!("Error: the {stage} stage failed, so the call was not started."))
+}
+
+/// A hook after the call failed; the result stands.
+#[must_use]
+pub fn after_hook_failed(id: &ToolUseId, kind: OutcomeKind, hook: &str, fault: &str) -> String {
+    let went = match kind {
+        OutcomeKind::Success => "succeeded",
+        OutcomeKind::Failure => "failed",
+    };
+    format!("The call {id} {went}; the hook {hook} after it {fault}.")
+}
+
+/// The stage that should have kept the result broke down; the result stands inline.
+#[must_use]
+pub fn store_failed() -> &'static str {
+    "the stage that keeps results failed"
+}
+
+/// A tool's check of its input didn't end.
+#[must_use]
+pub fn check_took_too_long(limit: std::time::Duration) -> String {
+    tool_use_error(&format!(
+        "Error: the tool's check of its input took longer than {} s, so the call was not started.",
+        limit.as_secs()
+    ))
+}
+
+/// Calls within calls within calls.
+#[must_use]
+pub fn nested_too_deep(limit: u32) -> String {
+    tool_use_error(&format!("Error: calls may nest at most {limit} deep. It was not started."))
 }
 
 /// The start record could not be written.

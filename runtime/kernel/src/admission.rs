@@ -25,6 +25,14 @@ impl Admission {
         Self { width, shared: 0, exclusive: 0, resting: 0 }
     }
 
+    /// Lanes in which these places are taken already, by calls of earlier turns.
+    #[must_use]
+    pub fn with(width: NonZeroU16, held: impl IntoIterator<Item = Place>) -> Self {
+        let mut lanes = Self::new(width);
+        held.into_iter().for_each(|place| lanes.join(Some(place)));
+        lanes
+    }
+
     /// The admission rule. Another policy is another body of this function.
     #[must_use]
     pub fn has_room_for(&self, footprint: Footprint) -> bool {

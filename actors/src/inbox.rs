@@ -1,0 +1,171 @@
+//! The scheduler's inbox: what jobs owe it, in a queue that outlives the scheduler.
+//!
+//! A reply is pushed and one wake-up is sent for any number of replies, so that the scheduler
+//! sees all that came in at once and takes it in tool_use order. Stops go ahead of everything:
+//! the scheduler looks for them first at each message, so that none waits behind a flood.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crossbeam::queue::SegQueue;
+use ractor::ActorRef;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use toolwright_contract::{
+    CallIx, Cleared, Outcome, Refusal, RequestId, StopCause, ToolResult, ToolUseId, TurnId,
+};
+use toolwright_kernel::Place;
+
+use crate::scheduler::SchedulerMsg;
+use crate::session::Desk;
+
+/// What a job tells the scheduler of its call.
+pub(crate) enum News {
+    /// A person is being asked.
+    Asking(RequestId),
+    /// The gate let the call through.
+    Cleared(Box<Pass>),
+    /// The call will not run; the text is for the model.
+    Refused(Refusal, String),
+    /// The start record is written.
+    Logged,
+    /// The call waits for calls of its own.
+    Lent,
+    /// It wants its width back, and is told here when it has it.
+    Reclaimed(oneshot::Sender<()>),
+    /// The tool ended.
+    Returned(Box<Outcome>),
+    /// The result is as safe as it gets.
+    Stored(Box<Kept>),
+    /// Its time is over.
+    Late(Timer),
+}
+
+/// A call's share of the session-wide cap; none where it was given back.
+pub(crate) type Share = Option<OwnedSemaphorePermit>;
+
+/// What comes out of the gate.
+pub(crate) struct Pass {
+    pub(crate) cleared: Cleared,
+    pub(crate) notes: Vec<String>,
+    pub(crate) share: Share,
+}
+
+/// Which time of a call is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timer {
+    /// The time to run.
+    Deadline,
+    /// The time to end after a stop.
+    Grace,
+    /// The time to wait behind an overdue call.
+    Wait,
+}
+
+/// A result that has been through the last stages.
+pub(crate) struct Kept {
+    pub(crate) result: ToolResult,
+    pub(crate) notes: Vec<String>,
+    /// Bytes that went to a file.
+    pub(crate) spilled: Option<u64>,
+}
+
+/// A stop, from outside.
+#[derive(Clone, Debug)]
+pub(crate) enum StopWish {
+    All(StopCause),
+    One(ToolUseId, StopCause),
+}
+
+/// See the module.
+pub(crate) struct Inbox {
+    news: SegQueue<(CallIx, News)>,
+    stops: SegQueue<StopWish>,
+    freed: SegQueue<Place>,
+    woken: AtomicBool,
+    scheduler: OnceLock<ActorRef<SchedulerMsg>>,
+    /// Whether the scheduler has died: from then on, an end only frees what the call held.
+    orphaned: AtomicBool,
+    desk: Arc<Desk>,
+    turn: TurnId,
+}
+
+impl Inbox {
+    pub(crate) fn new(desk: Arc<Desk>, turn: TurnId) -> Self {
+        Self {
+            news: SegQueue::new(),
+            stops: SegQueue::new(),
+            freed: SegQueue::new(),
+            woken: AtomicBool::new(false),
+            scheduler: OnceLock::new(),
+            orphaned: AtomicBool::new(false),
+            desk,
+            turn,
+        }
+    }
+
+    /// Says whom to wake. Called once, before the inbox is handed to anybody else.
+    pub(crate) fn belongs_to(&self, scheduler: ActorRef<SchedulerMsg>) {
+        self.scheduler.get_or_init(|| scheduler);
+    }
+
+    pub(crate) fn push(&self, ix: CallIx, news: News) {
+        self.news.push((ix, news));
+        self.wake();
+        // After the push: either this sees the flag, or `orphan` sees the news.
+        if self.orphaned.load(Ordering::SeqCst) {
+            self.free_ended();
+        }
+    }
+
+    /// Says that the scheduler has died, after what its calls hold has been put on the desk.
+    pub(crate) fn orphan(&self) {
+        self.orphaned.store(true, Ordering::SeqCst);
+        self.free_ended();
+    }
+
+    fn free_ended(&self) {
+        while let Some((ix, news)) = self.news.pop() {
+            if matches!(news, News::Returned(_)) {
+                self.desk.free((self.turn, ix));
+            }
+        }
+    }
+
+    pub(crate) fn stop(&self, wish: StopWish) {
+        self.stops.push(wish);
+        self.wake();
+    }
+
+    pub(crate) fn free(&self, place: Place) {
+        self.freed.push(place);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        if self.woken.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        if let Some(scheduler) = self.scheduler.get()
+            && scheduler.cast(SchedulerMsg::Wake).is_err()
+        {
+            // The scheduler is gone, and its session has answered for it.
+            self.woken.store(false, Ordering::Release);
+        }
+    }
+
+    pub(crate) fn next_stop(&self) -> Option<StopWish> {
+        self.stops.pop()
+    }
+
+    pub(crate) fn next_freed(&self) -> Option<Place> {
+        self.freed.pop()
+    }
+
+    /// All news so far, in tool_use order; the news of one call keep their own order.
+    pub(crate) fn take_news(&self, into: &mut Vec<(CallIx, News)>) {
+        // Before the queue is read: a push after the last pop must wake again.
+        self.woken.store(false, Ordering::Release);
+        std::iter::from_fn(|| self.news.pop()).for_each(|it| into.push(it));
+        into.sort_by_key(|(ix, _)| *ix);
+    }
+}

@@ -1,0 +1,155 @@
+//! An answer that can't be forgotten.
+
+use std::sync::Arc;
+
+use toolwright_contract::{
+    CallIx, Cleared, Content, Outcome, Refusal, RequestId, ResultLimit, ToolResult, Verdict,
+    wording,
+};
+
+use crate::inbox::{Inbox, Kept, News, Pass, Share};
+use crate::store::cut;
+
+/// The duty to tell the scheduler how one step of a call ended.
+///
+/// Paid once; a duty dropped unpaid (its task panicked or was aborted, its actor died with the
+/// message in its mailbox) pays what its kind says. So every order is answered by exactly one
+/// fact, whatever happens.
+pub(crate) struct Owed<K: Kind> {
+    ix: CallIx,
+    to: Arc<Inbox>,
+    /// What is paid if nobody pays.
+    unpaid: Option<K>,
+}
+
+/// A kind of duty: it knows what to say if it is dropped.
+pub(crate) trait Kind {
+    fn unpaid(self) -> News;
+}
+
+impl<K: Kind> Owed<K> {
+    pub(crate) fn new(ix: CallIx, to: Arc<Inbox>, unpaid: K) -> Self {
+        Self { ix, to, unpaid: Some(unpaid) }
+    }
+
+    fn send(mut self, news: News) {
+        self.unpaid = None;
+        self.to.push(self.ix, news);
+    }
+}
+
+impl<K: Kind> Drop for Owed<K> {
+    fn drop(&mut self) {
+        if let Some(unpaid) = self.unpaid.take() {
+            self.to.push(self.ix, unpaid.unpaid());
+        }
+    }
+}
+
+/// The gate's answer; unpaid, the call is denied, and the stage that held it is named.
+pub(crate) struct Gate(pub(crate) &'static str);
+
+impl Kind for Gate {
+    fn unpaid(self) -> News {
+        News::Refused(Refusal::StageFailed, wording::stage_failed(self.0))
+    }
+}
+
+impl Owed<Gate> {
+    pub(crate) fn clear(self, cleared: Cleared, notes: Vec<String>, share: Share) {
+        self.send(News::Cleared(Box::new(Pass { cleared, notes, share })));
+    }
+
+    pub(crate) fn refuse(self, why: Refusal, text: String) {
+        self.send(News::Refused(why, text));
+    }
+
+    pub(crate) fn asking(&self, request: RequestId) {
+        self.to.push(self.ix, News::Asking(request));
+    }
+
+    /// Says which stage holds the duty now.
+    pub(crate) fn held_by(&mut self, stage: &'static str) {
+        self.unpaid = Some(Gate(stage));
+    }
+
+    pub(crate) fn ix(&self) -> CallIx {
+        self.ix
+    }
+
+    /// Whether the call belongs to the turn with this inbox.
+    pub(crate) fn is_of(&self, inbox: &Arc<Inbox>) -> bool {
+        Arc::ptr_eq(&self.to, inbox)
+    }
+}
+
+/// The journal's answer; unpaid, the call must not start.
+pub(crate) struct Log;
+
+impl Kind for Log {
+    fn unpaid(self) -> News {
+        News::Refused(Refusal::Unrecorded, wording::unrecorded("the journal gave no answer"))
+    }
+}
+
+impl Owed<Log> {
+    pub(crate) fn logged(self) {
+        self.send(News::Logged);
+    }
+
+    pub(crate) fn failed(self, why: &str) {
+        self.send(News::Refused(Refusal::Unrecorded, wording::unrecorded(why)));
+    }
+}
+
+/// The worker's answer; unpaid, the tool has crashed.
+pub(crate) struct Run;
+
+impl Kind for Run {
+    fn unpaid(self) -> News {
+        News::Returned(Box::new(Outcome::new(Verdict::Crashed, wording::vanished())))
+    }
+}
+
+impl Owed<Run> {
+    pub(crate) fn returned(self, outcome: Outcome) {
+        self.send(News::Returned(Box::new(outcome)));
+    }
+}
+
+/// The last stages' answer. The duty holds the result itself: unpaid, it stands as it is then,
+/// cut to its limit.
+pub(crate) struct Keep {
+    pub(crate) result: ToolResult,
+    pub(crate) limit: ResultLimit,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Kind for Keep {
+    fn unpaid(self) -> News {
+        let Keep { mut result, limit, notes } = self;
+        result.content = cut(&result.content, limit, wording::store_failed());
+        News::Stored(Box::new(Kept { result, notes, spilled: None }))
+    }
+}
+
+impl Owed<Keep> {
+    /// The result as it is so far; none only once it is paid.
+    pub(crate) fn paper(&self) -> Option<&Keep> {
+        self.unpaid.as_ref()
+    }
+
+    pub(crate) fn add_notes(&mut self, notes: impl IntoIterator<Item = String>) {
+        if let Some(keep) = &mut self.unpaid {
+            keep.notes.extend(notes);
+        }
+    }
+
+    /// Pays with the content as `change` makes it; `spilled` is what went to a file, in bytes.
+    pub(crate) fn kept(mut self, spilled: Option<u64>, change: impl FnOnce(Content) -> Content) {
+        if let Some(Keep { mut result, notes, .. }) = self.unpaid.take() {
+            result.content = change(result.content);
+            self.to.push(self.ix, News::Stored(Box::new(Kept { result, notes, spilled })));
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The scheduler actor: turns messages into facts and orders into jobs. It decides nothing.
+
+use std::collections::VecDeque;
+
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+use tokio::sync::oneshot;
+use toolwright_contract::{
+    CallIx, EventKind, Footprint, Outcome, Screening, Stop, StopCause, ToolUse, Verdict, wording,
+};
+use toolwright_kernel::{Effects, Fact, PhaseName, Safety, Turn};
+
+use super::core::how_ended;
+use super::slip::{Paper, Slip};
+use super::{SchedulerArgs, SchedulerMsg};
+use crate::inbox::{Kept, News, StopWish, Timer};
+use crate::limits::NAME_CHARS;
+
+/// The scheduler of one turn.
+pub(crate) struct Scheduler;
+
+/// What the scheduler remembers.
+pub(crate) struct State {
+    pub(super) args: SchedulerArgs,
+    pub(super) turn: Turn,
+    pub(super) slips: Vec<Slip>,
+    facts: VecDeque<Fact>,
+    news: Vec<(CallIx, News)>,
+    /// Overdue calls of this turn that haven't gone yet.
+    overdue: usize,
+}
+
+impl Actor for Scheduler {
+    type Msg = SchedulerMsg;
+    type State = State;
+    type Arguments = SchedulerArgs;
+
+    async fn pre_start(
+        &self,
+        _: ActorRef<SchedulerMsg>,
+        args: SchedulerArgs,
+    ) -> Result<State, ActorProcessingErr> {
+        let turn = Turn::new(args.house.policy, args.lanes.clone());
+        let (slips, facts, news) = (Vec::new(), VecDeque::new(), Vec::new());
+        Ok(State { args, turn, slips, facts, news, overdue: 0 })
+    }
+
+    async fn handle(
+        &self,
+        me: ActorRef<SchedulerMsg>,
+        msg: SchedulerMsg,
+        state: &mut State,
+    ) -> Result<(), ActorProcessingErr> {
+        // First of all, so that no stop waits behind a flood of submits.
+        state.take_stops()?;
+        match msg {
+            SchedulerMsg::Submit(ix, call, room) => {
+                drop(room);
+                state.submitted(ix, *call);
+            }
+            SchedulerMsg::Seal => {
+                state.emit(|| EventKind::Sealed);
+                state.facts.push_back(Fact::Sealed);
+            }
+            SchedulerMsg::Wake => state.take_news()?,
+        }
+        state.settle_facts()?;
+        if state.turn.is_finished() && state.overdue == 0 {
+            me.stop(None);
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn take_stops(&mut self) -> Result<(), ActorProcessingErr> {
+        while let Some(wish) = self.args.inbox.next_stop() {
+            match wish {
+                StopWish::All(cause) => self.facts.push_back(Fact::StopAll(cause)),
+                StopWish::One(id, cause) => {
+                    let found = self.args.ledger.find(&id).filter(|ix| ix.at() < self.slips.len());
+                    self.facts.extend(found.map(|ix| Fact::StopOne(ix, cause)));
+                }
+            }
+        }
+        self.settle_facts()
+    }
+
+    fn submitted(&mut self, ix: CallIx, call: ToolUse) {
+        let tool = self.args.house.registry.get(&call.name).cloned();
+        let (id, name) = (call.id.clone(), wording::quote(&call.name, NAME_CHARS));
+        let (fact, stage) = match call.screen(&self.args.house.registry) {
+            Screening::Passed(it) => (Ok(it.safety()), Paper::Screened(it)),
+            Screening::Failed(why, text) => (Err(why), Paper::Refusal(text)),
+        };
+        let safety = fact.unwrap_or_default();
+        self.emit(|| EventKind::Accepted {
+            call: ix.0,
+            id: id.clone(),
+            tool: name,
+            exclusive: safety.footprint == Footprint::Exclusive,
+            read_only: safety.effects == Effects::ReadOnly,
+        });
+        if let Err(why) = fact {
+            self.emit(|| EventKind::Refused { call: ix.0, why: why.into() });
+        }
+        let slip = Slip::new(id, tool, stage, Stop::child_of(&self.args.orphaned));
+        self.slips.push(slip);
+        self.facts.push_back(Fact::Submitted(fact));
+        if self.lanes_are_held() {
+            self.arm_wait(ix);
+        }
+    }
+
+    fn take_news(&mut self) -> Result<(), ActorProcessingErr> {
+        while let Some(place) = self.args.inbox.next_freed() {
+            self.facts.push_back(Fact::Freed(place));
+        }
+        let mut news = std::mem::take(&mut self.news);
+        self.args.inbox.take_news(&mut news);
+        for (ix, it) in news.drain(..) {
+            self.take_in(ix, it);
+            self.settle_facts()?;
+        }
+        self.news = news;
+        Ok(())
+    }
+
+    fn take_in(&mut self, ix: CallIx, news: News) {
+        let Some(slip) = self.slips.get_mut(ix.at()) else { return };
+        let fact = match news {
+            // Whatever an overdue job has to say comes too late, but for its results being kept.
+            News::Cleared(_) | News::Refused(..) | News::Logged | News::Returned(_)
+                if slip.overdue =>
+            {
+                return self.gone(ix);
+            }
+            News::Asking(request) => {
+                self.emit(|| EventKind::Asking { call: ix.0, request });
+                Fact::Asking(ix)
+            }
+            News::Cleared(pass) => {
+                let safety = pass.cleared.safety();
+                slip.stage = Paper::Cleared(pass);
+                self.tell_cleared(ix, safety);
+                Fact::Cleared(ix, safety)
+            }
+            News::Refused(why, text) => {
+                slip.stage = Paper::Refusal(text);
+                // Of a call that was told to stop, the stop is told and no more.
+                if !slip.stop.is_told() {
+                    self.emit(|| EventKind::Refused { call: ix.0, why: why.into() });
+                }
+                Fact::Refused(ix, why)
+            }
+            News::Logged => {
+                self.emit(|| EventKind::Logged { call: ix.0 });
+                Fact::Logged(ix)
+            }
+            News::Lent => return self.lent(ix),
+            News::Reclaimed(resume) => return self.reclaimed(ix, resume),
+            News::Returned(outcome) => self.returned(ix, outcome),
+            News::Stored(kept) => {
+                self.stored(ix, *kept);
+                Fact::Stored(ix)
+            }
+            News::Late(which) => return self.late(ix, which),
+        };
+        self.facts.push_back(fact);
+    }
+
+    fn tell_cleared(&self, ix: CallIx, safety: Safety) {
+        self.emit(|| EventKind::Cleared {
+            call: ix.0,
+            exclusive: safety.footprint == Footprint::Exclusive,
+            read_only: safety.effects == Effects::ReadOnly,
+        });
+    }
+
+    fn lent(&mut self, ix: CallIx) {
+        if self.phase(ix) == Some(PhaseName::Running) {
+            self.emit(|| EventKind::Lent { call: ix.0 });
+            self.facts.push_back(Fact::Lent(ix));
+        }
+    }
+
+    fn reclaimed(&mut self, ix: CallIx, resume: oneshot::Sender<()>) {
+        // A call that was answered meanwhile has its sender dropped, and goes on to its end.
+        if self.phase(ix) == Some(PhaseName::Running)
+            && let Some(slip) = self.slips.get_mut(ix.at())
+        {
+            slip.resume = Some(resume);
+            self.facts.push_back(Fact::Reclaimed(ix));
+        }
+    }
+
+    fn returned(&mut self, ix: CallIx, outcome: Box<Outcome>) -> Fact {
+        let verdict = outcome.verdict;
+        let slip = &mut self.slips[ix.at()];
+        slip.stage = Paper::Outcome(outcome);
+        slip.timers.drain(..).for_each(|it| it.abort());
+        self.emit(|| EventKind::Returned {
+            call: ix.0,
+            verdict: verdict.into(),
+            cascades: matches!(verdict, Verdict::Bad { cascades: true }),
+        });
+        Fact::Returned(ix, verdict)
+    }
+
+    fn stored(&mut self, ix: CallIx, kept: Kept) {
+        let Some(ending) = self.turn.calls().get(ix.at()).and_then(|it| it.ending()) else {
+            return;
+        };
+        self.emit(|| EventKind::Stored { call: ix.0, spilled: kept.spilled });
+        let mut notes = std::mem::take(&mut self.slips[ix.at()].notes);
+        notes.extend(kept.notes);
+        let tell = self.args.house.emit_answers(self.args.lineage.turn);
+        self.args.ledger.answer(ix, kept.result, how_ended(ending), notes, tell);
+    }
+
+    fn late(&mut self, ix: CallIx, which: Timer) {
+        match (which, self.phase(ix)) {
+            (Timer::Deadline, _) => self.facts.push_back(Fact::StopOne(ix, StopCause::Deadline)),
+            (Timer::Grace, Some(PhaseName::Gating | PhaseName::Logging | PhaseName::Running)) => {
+                self.overdue(ix)
+            }
+            (Timer::Wait, Some(PhaseName::Waiting | PhaseName::Rejoining))
+                if self.lanes_are_held() =>
+            {
+                self.facts.push_back(Fact::StopOne(ix, StopCause::Deadline));
+            }
+            (Timer::Grace | Timer::Wait, _) => {}
+        }
+    }
+
+    /// Answers a call that was told to stop and didn't; what it holds is held until it is gone.
+    fn overdue(&mut self, ix: CallIx) {
+        let Some(place) = self.turn.calls().get(ix.at()).and_then(|it| it.place()) else { return };
+        self.slips[ix.at()].overdue = true;
+        self.overdue += 1;
+        self.emit(|| EventKind::Overdue { call: ix.0 });
+        self.args.house.desk.hold((self.args.lineage.turn, ix), place);
+        self.facts.push_back(Fact::Overdue(ix));
+        let waiting = self.turn.calls().iter().enumerate();
+        let waiting: Vec<_> = waiting
+            .filter(|(_, it)| it.ending().is_none() && it.place().is_none())
+            .map(|(at, _)| CallIx(at as u32))
+            .collect();
+        waiting.into_iter().for_each(|it| self.arm_wait(it));
+    }
+
+    fn gone(&mut self, ix: CallIx) {
+        self.slips[ix.at()].overdue = false;
+        self.overdue -= 1;
+        self.emit(|| EventKind::Gone { call: ix.0 });
+        self.args.house.desk.free((self.args.lineage.turn, ix));
+        self.facts.push_back(Fact::Gone(ix));
+    }
+
+    fn lanes_are_held(&self) -> bool {
+        self.overdue > 0 || self.args.house.desk.is_held()
+    }
+
+    /// Tells the kernel what has happened and carries its orders out, until there is no more.
+    fn settle_facts(&mut self) -> Result<(), ActorProcessingErr> {
+        while let Some(fact) = self.facts.pop_front() {
+            // A bug of this shell: the session answers for the turn, and the calls are told as
+            // interrupted.
+            self.turn.tell(fact)?;
+            while let Some(order) = self.turn.next_order() {
+                self.obey(order);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn phase(&self, ix: CallIx) -> Option<PhaseName> {
+        Some(self.turn.calls().get(ix.at())?.name())
+    }
+
+    pub(super) fn emit(&self, kind: impl FnOnce() -> EventKind) {
+        self.args.house.bus.emit(self.args.lineage.turn, kind);
+    }
+}
+
+impl Drop for State {
+    /// No timer outlives its turn.
+    fn drop(&mut self) {
+        for timer in self.slips.iter_mut().flat_map(|it| it.timers.drain(..)) {
+            timer.abort();
+        }
+    }
+}

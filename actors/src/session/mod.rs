@@ -1,0 +1,295 @@
+//! A session: one supervisor, its stages, and the turns that it runs.
+
+mod desk;
+mod house;
+mod supervisor;
+mod turn;
+
+use std::num::NonZeroU16;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use ractor::{Actor as _, ActorRef};
+use tokio::sync::{Semaphore, broadcast, mpsc};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use toolwright_contract::{
+    Cascade, Event, EventKind, Footprint, HowEnded, Registry, RequestId, SessionContext, StopCause,
+    ToolResult, TurnId,
+};
+use toolwright_kernel::{Admission, Place, Policy};
+
+use crate::bus::Bus;
+use crate::hooks::{Hook, HooksArgs};
+use crate::inbox::StopWish;
+use crate::journal::{NoJournal, StartLog};
+use crate::permissions::{Answer, PermissionsArgs, PermissionsMsg, Question, Rules, Standing};
+use crate::stage::Stage;
+use crate::store::StoreArgs;
+
+pub(crate) use desk::Desk;
+use house::{Context, Times};
+pub(crate) use house::{House, Lineage};
+use supervisor::{Supervisor, SupervisorArgs};
+pub(crate) use turn::run_nested;
+pub use turn::{Stopper, SubmitError, TurnHandle, TurnResults};
+
+/// What a call of a dead scheduler holds until it has gone: nobody knows any more what it was.
+pub(crate) const ALONE: Place = Place::Lane(Footprint::Exclusive);
+
+/// How a session is set up. [`Config::new`] has the default of every field.
+pub struct Config {
+    /// The tools on offer.
+    pub tools: Registry,
+    /// Which calls may start.
+    pub rules: Rules,
+    /// Callbacks before and after calls, in order.
+    pub hooks: Vec<Hook>,
+    /// Most calls at once in a turn (default 10).
+    pub width: NonZeroU16,
+    /// Most calls at once in the session, nested turns included (default 64).
+    pub session_width: NonZeroU16,
+    /// Whether a failed call takes its siblings along (default: where the failure says so).
+    pub cascade: Cascade,
+    /// Most calls in one message (default 16,384).
+    pub max_calls: u32,
+    /// How long a call may run, unless its tool says otherwise (default: for ever).
+    pub deadline: Option<Duration>,
+    /// How long a call may take to end after a stop, before it is answered without it
+    /// (default 5 s).
+    pub grace: Duration,
+    /// How long a call may wait behind one that was answered without ending, unless it has a
+    /// deadline (default 120 s).
+    pub wait: Duration,
+    /// Where long results are kept; without a folder they are cut.
+    pub results: Option<PathBuf>,
+    /// What calls share at first.
+    pub context: SessionContext,
+    /// Where the starts of calls are recorded (default: nowhere).
+    pub journal: Arc<dyn StartLog>,
+}
+
+impl Config {
+    /// The defaults, for these tools.
+    #[must_use]
+    pub fn new(tools: Registry) -> Self {
+        const SESSION_WIDTH: NonZeroU16 = NonZeroU16::new(64).unwrap();
+        let policy = Policy::default();
+        Self {
+            tools,
+            rules: Rules::default(),
+            hooks: Vec::new(),
+            width: Admission::DEFAULT_WIDTH,
+            session_width: SESSION_WIDTH,
+            cascade: policy.cascade,
+            max_calls: policy.max_calls,
+            deadline: None,
+            grace: Duration::from_secs(5),
+            wait: Duration::from_secs(120),
+            results: None,
+            context: SessionContext::default(),
+            journal: Arc::new(NoJournal),
+        }
+    }
+}
+
+/// The session is over, or its supervisor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the session is closed: start another one")]
+pub struct SessionClosed;
+
+/// What a shutdown left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Tasks that ignored the stop and could not be dropped, since they never wait.
+    pub tasks: usize,
+}
+
+/// A running session. Cheap to clone; when the last clone is dropped, everything is stopped.
+#[derive(Clone)]
+pub struct Session(Arc<Owner>);
+
+struct Owner {
+    house: Arc<House>,
+    standing: Standing,
+    supervisor: ActorRef<()>,
+}
+
+impl Session {
+    /// Starts a session on the caller's tokio runtime. Nothing process-wide is changed.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionClosed`] if an actor could not be started.
+    pub async fn start(config: Config) -> Result<Self, SessionClosed> {
+        let standing = Standing::new(config.rules.clone());
+        let hooks: Arc<[Hook]> = config.hooks.as_slice().into();
+        let (house, folder) = house_of(config);
+        let house = Arc::new(house);
+        let tracker = house.tracker.clone();
+        let args = SupervisorArgs {
+            house: house.clone(),
+            hooks: HooksArgs {
+                hooks,
+                tracker: tracker.clone(),
+                permissions: house.permissions.clone(),
+                store: house.store.clone(),
+            },
+            permissions: PermissionsArgs {
+                standing: standing.clone(),
+                bus: house.bus.clone(),
+                tracker: tracker.clone(),
+            },
+            store: StoreArgs { folder, tracker },
+        };
+        let started = Supervisor::spawn(None, Supervisor, args).await;
+        let (supervisor, _) = started.map_err(|_| SessionClosed)?;
+        house.supervisor.get_or_init(|| supervisor.get_cell());
+        Ok(Self(Arc::new(Owner { house, standing, supervisor })))
+    }
+
+    /// Opens a turn: the calls of one assistant message.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionClosed`] after a shutdown.
+    pub async fn open_turn(&self) -> Result<TurnHandle, SessionClosed> {
+        turn::open(&self.0.house, None, 0).await
+    }
+
+    /// Events from now on. A subscriber that lags loses the oldest, and is told how many.
+    #[must_use]
+    pub fn subscribe(&self) -> broadcast::Receiver<Event> {
+        self.0.house.bus.subscribe()
+    }
+
+    /// Every event from now on, none lost: it takes memory until it is read or dropped.
+    #[must_use]
+    pub fn history(&self) -> mpsc::UnboundedReceiver<Event> {
+        self.0.house.bus.history()
+    }
+
+    /// Questions to a person from now on, and those that are open. While nobody listens, a call
+    /// that needs an answer is denied. A second listener replaces the first.
+    #[must_use]
+    pub fn questions(&self) -> mpsc::UnboundedReceiver<Question> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        self.0.standing.listen(sender);
+        self.0.house.permissions.cast(PermissionsMsg::Attached);
+        receiver
+    }
+
+    /// Answers a question, in any order. An answer to a question that isn't open does nothing.
+    pub fn answer(&self, request: RequestId, answer: Answer) {
+        self.0.house.permissions.cast(PermissionsMsg::Answer(request, answer));
+    }
+
+    /// Replaces the rules, for open questions too.
+    pub fn set_rules(&self, rules: Rules) {
+        self.0.standing.set_rules(rules);
+        self.0.house.permissions.cast(PermissionsMsg::RulesChanged);
+    }
+
+    /// What calls share, as it is now.
+    #[must_use]
+    pub fn context(&self) -> Arc<SessionContext> {
+        self.0.house.context.now()
+    }
+
+    /// Calls that were answered without ending, and still haven't ended.
+    #[must_use]
+    pub fn overdue(&self) -> usize {
+        self.0.house.desk.len()
+    }
+
+    /// Tasks of the session that haven't ended.
+    #[must_use]
+    pub fn tasks(&self) -> usize {
+        self.0.house.tracker.len()
+    }
+
+    /// Interrupts all turns, as [`Stopper::interrupt`] does.
+    pub fn interrupt(&self) {
+        self.0.house.stop_turns(StopCause::User);
+    }
+
+    /// Stops everything and waits for it: at most the grace period for calls to end, as long
+    /// again for their results, and a second for what is dropped then.
+    pub async fn shutdown(self) -> Left {
+        let house = self.0.house.clone();
+        house.closed.store(true, Ordering::Release);
+        house.stop_turns(StopCause::Shutdown);
+        let ledgers: Vec<_> = house.turns().values().map(|it| it.ledger.clone()).collect();
+        let answered = async {
+            for ledger in ledgers {
+                ledger.closed().await;
+            }
+        };
+        // Past the time, the supervisor answers what is still open.
+        drop(tokio::time::timeout(house.times.grace * 2, answered).await);
+        house.closing.cancel();
+        let stopped = self.0.supervisor.stop_and_wait(None, Some(Duration::from_secs(1))).await;
+        if stopped.is_err() {
+            self.0.supervisor.kill();
+        }
+        house.tracker.close();
+        drop(tokio::time::timeout(Duration::from_secs(1), house.tracker.wait()).await);
+        Left { tasks: house.tracker.len() }
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.house.closed.store(true, Ordering::Release);
+        self.house.stop_turns(StopCause::Shutdown);
+        self.house.closing.cancel();
+        self.supervisor.stop(None);
+    }
+}
+
+impl House {
+    fn stop_turns(&self, cause: StopCause) {
+        self.turns().values().for_each(|it| it.inbox.stop(StopWish::All(cause)));
+    }
+
+    /// Tells the bus of each result that is handed out.
+    pub(crate) fn emit_answers(
+        &self,
+        turn: TurnId,
+    ) -> impl FnMut(toolwright_contract::CallIx, &ToolResult, HowEnded) + '_ {
+        move |ix, result, ended| {
+            self.bus.emit(turn, || EventKind::Emitted {
+                call: ix.0,
+                id: result.id.clone(),
+                ended,
+                is_error: result.is_error,
+            });
+        }
+    }
+}
+
+fn house_of(config: Config) -> (House, Option<PathBuf>) {
+    let house = House {
+        registry: config.tools,
+        policy: Policy { cascade: config.cascade, max_calls: config.max_calls },
+        width: config.width,
+        times: Times { deadline: config.deadline, grace: config.grace, wait: config.wait },
+        bus: Arc::new(Bus::new()),
+        hooks: Stage::default(),
+        permissions: Stage::default(),
+        store: Stage::default(),
+        journal: config.journal,
+        tracker: TaskTracker::new(),
+        context: Context::new(config.context),
+        desk: Arc::default(),
+        cap: Arc::new(Semaphore::new(usize::from(config.session_width.get()))),
+        closing: CancellationToken::new(),
+        closed: AtomicBool::new(false),
+        turns: std::sync::Mutex::default(),
+        next_turn: AtomicU32::new(0),
+        supervisor: OnceLock::new(),
+    };
+    (house, config.results)
+}

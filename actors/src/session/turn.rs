@@ -1,0 +1,264 @@
+//! The handle of one turn: calls go in as their blocks complete, and the batch of results comes
+//! out complete and in order.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ractor::{Actor as _, ActorRef};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use toolwright_contract::{
+    CallIx, Content, EVENT_VERSION, EventKind, HowEnded, Progress, Stop, StopCause, ToolResult,
+    ToolUse, ToolUseId, TurnId, wording,
+};
+
+use super::SessionClosed;
+use super::house::{House, Lineage, OpenTurn};
+use crate::inbox::{Inbox, StopWish};
+use crate::ledger::{Accepted, Ledger};
+use crate::limits::MAILBOX;
+use crate::scheduler::{Scheduler, SchedulerArgs, SchedulerMsg};
+
+/// One assistant message being executed.
+///
+/// Dropped before [`finish`](Self::finish), it counts as a discarded message: what runs is
+/// stopped, what waits never starts.
+pub struct TurnHandle {
+    house: Arc<House>,
+    turn: TurnId,
+    scheduler: ActorRef<SchedulerMsg>,
+    inbox: Arc<Inbox>,
+    ledger: Arc<Ledger>,
+    room: Arc<Semaphore>,
+    sealed: bool,
+}
+
+/// Why a call was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubmitError {
+    /// The message has used this id before. The first call keeps it; leave this block out of the
+    /// message that you send back, since the API refuses an id that occurs twice.
+    #[error("the message has two tool_use blocks with the id {0}: leave the second one out")]
+    DuplicateId(ToolUseId),
+    /// The turn was sealed.
+    #[error("the turn is sealed: open another one for the next message")]
+    Sealed,
+}
+
+/// What a turn came to.
+#[derive(Debug, Default)]
+pub struct TurnResults {
+    /// One result a call, in the order of the calls.
+    pub results: Vec<ToolResult>,
+    /// How each of them ended.
+    pub ended: Vec<HowEnded>,
+    /// Text for the model that follows the results: context of hooks, notes of tools.
+    pub notes: Vec<String>,
+    /// Ids that the message used twice.
+    pub duplicates: Vec<ToolUseId>,
+}
+
+impl TurnResults {
+    /// The next user message of the Messages API: all results first, then the notes. `None` if
+    /// there is no result, since a message must say something.
+    #[must_use]
+    pub fn to_message(&self) -> Option<Value> {
+        let blocks = self.results.iter().map(ToolResult::to_block);
+        let notes = self.notes.iter().filter(|it| !it.trim().is_empty());
+        let notes = notes.map(|it| json!({"type": "text", "text": it}));
+        let content: Vec<_> = blocks.chain(notes).collect();
+        (!self.results.is_empty()).then(|| json!({"role": "user", "content": content}))
+    }
+}
+
+impl TurnHandle {
+    /// The number of the turn.
+    #[must_use]
+    pub fn id(&self) -> TurnId {
+        self.turn
+    }
+
+    /// Takes a call, which starts as soon as the calls before it let it. Waits while the
+    /// scheduler's mailbox is full; a call that is dropped while it waits was not taken.
+    ///
+    /// # Errors
+    ///
+    /// [`SubmitError`]: the call will have no result.
+    pub async fn submit(&mut self, call: ToolUse) -> Result<CallIx, SubmitError> {
+        if self.sealed {
+            return Err(SubmitError::Sealed);
+        }
+        // The semaphore is never closed; a missing permit would only mean no back-pressure.
+        let room = self.room.clone().acquire_owned().await;
+        let (ix, alive) = match self.ledger.accept(&call.id) {
+            Accepted::At(ix) => (ix, true),
+            Accepted::Orphan(ix) => (ix, false),
+            Accepted::Duplicate => {
+                self.house.bus.emit(self.turn, || EventKind::Duplicate { id: call.id.clone() });
+                return Err(SubmitError::DuplicateId(call.id));
+            }
+        };
+        match room {
+            Ok(room) if alive => {
+                let msg = SchedulerMsg::Submit(ix, Box::new(call), room);
+                // A scheduler that has just died is answered for by the supervisor.
+                drop(self.scheduler.cast(msg));
+            }
+            Ok(_) | Err(_) => self.answer_orphan(ix, call.id),
+        }
+        Ok(ix)
+    }
+
+    fn answer_orphan(&self, ix: CallIx, id: ToolUseId) {
+        let content: Content = wording::interrupted(Progress::NotStarted).into();
+        let result = ToolResult { id, content, is_error: true };
+        let emit = self.house.emit_answers(self.turn);
+        self.ledger.answer(ix, result, HowEnded::StoppedNotStarted, Vec::new(), emit);
+    }
+
+    /// Says that the message has no further call.
+    pub fn seal(&mut self) {
+        if !std::mem::replace(&mut self.sealed, true) {
+            // A scheduler that has died has its turn closed by the supervisor.
+            drop(self.scheduler.cast(SchedulerMsg::Seal));
+        }
+    }
+
+    /// Seals the turn and waits until every call is answered. Dropped while it waits, the turn
+    /// is discarded.
+    pub async fn finish(mut self) -> TurnResults {
+        self.seal();
+        self.ledger.closed().await;
+        let closed = self.ledger.take();
+        TurnResults {
+            results: closed.results,
+            ended: closed.ended,
+            notes: closed.notes,
+            duplicates: closed.duplicates,
+        }
+    }
+
+    /// A handle that can stop the turn or its calls from anywhere, for as long as it lives.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        Stopper { inbox: self.inbox.clone() }
+    }
+}
+
+impl Drop for TurnHandle {
+    fn drop(&mut self) {
+        if !self.ledger.is_finished() {
+            self.inbox.stop(StopWish::All(StopCause::Discarded));
+            self.seal();
+        }
+    }
+}
+
+/// Stops a turn or its calls. Stops that come too late, twice, or for an unknown id do nothing.
+#[derive(Clone)]
+pub struct Stopper {
+    inbox: Arc<Inbox>,
+}
+
+impl Stopper {
+    /// The user interrupts: what waits never starts, what runs is told to stop, but for calls
+    /// that asked to be let finish.
+    pub fn interrupt(&self) {
+        self.inbox.stop(StopWish::All(StopCause::User));
+    }
+
+    /// The message broke off and will be asked for again: everything is stopped.
+    pub fn discard(&self) {
+        self.inbox.stop(StopWish::All(StopCause::Discarded));
+    }
+
+    /// The user stops one call.
+    pub fn stop(&self, id: &ToolUseId) {
+        self.inbox.stop(StopWish::One(id.clone(), StopCause::User));
+    }
+}
+
+/// Opens a turn, on behalf of a call or of nobody.
+pub(super) async fn open(
+    house: &Arc<House>,
+    parent: Option<&ToolUseId>,
+    depth: u32,
+) -> Result<TurnHandle, SessionClosed> {
+    let supervisor = house.supervisor.get().ok_or(SessionClosed)?;
+    if house.is_closed() {
+        return Err(SessionClosed);
+    }
+    let turn = TurnId(house.next_turn.fetch_add(1, Ordering::Relaxed));
+    let inbox = Arc::new(Inbox::new(house.desk.clone(), turn));
+    let ledger = Arc::new(Ledger::default());
+    let orphaned = CancellationToken::new();
+    house.bus.emit(turn, || EventKind::TurnOpened {
+        version: EVENT_VERSION,
+        parent: parent.cloned(),
+        cascade: house.policy.cascade.into(),
+        width: house.width.get(),
+    });
+    let args = SchedulerArgs {
+        house: house.clone(),
+        lineage: Lineage { turn, depth },
+        lanes: house.desk.lanes_for(house.width, &inbox),
+        inbox: inbox.clone(),
+        ledger: ledger.clone(),
+        orphaned: orphaned.clone(),
+    };
+    let spawned = Scheduler::spawn_linked(None, Scheduler, args, supervisor.clone()).await;
+    let (scheduler, _) = spawned.map_err(|_| SessionClosed)?;
+    inbox.belongs_to(scheduler.clone());
+    let open = OpenTurn { turn, inbox: inbox.clone(), ledger: ledger.clone(), orphaned };
+    house.turns().insert(scheduler.get_id(), open);
+    let room = Arc::new(Semaphore::new(MAILBOX));
+    let (house, sealed) = (house.clone(), false);
+    let handle = TurnHandle { house, turn, scheduler, inbox, ledger, room, sealed };
+    // A shutdown that came meanwhile didn't see this turn.
+    if handle.house.is_closed() {
+        handle.inbox.stop(StopWish::All(StopCause::Shutdown));
+    }
+    Ok(handle)
+}
+
+/// Runs calls on behalf of a call, until they have ended or the call is stopped.
+pub(crate) async fn run_nested(
+    house: &Arc<House>,
+    parent: &ToolUseId,
+    depth: u32,
+    calls: Vec<ToolUse>,
+    stop: &Stop,
+) -> Vec<ToolResult> {
+    let Ok(mut turn) = open(house, Some(parent), depth).await else {
+        return calls.into_iter().map(never_started).collect();
+    };
+    let inbox = turn.inbox.clone();
+    let running = async move {
+        for call in calls {
+            // A duplicate has no result of its own, as everywhere.
+            drop(turn.submit(call).await);
+        }
+        turn.finish().await.results
+    };
+    tokio::pin!(running);
+    tokio::select! {
+        biased;
+        results = &mut running => results,
+        () = stop.told() => {
+            // The nested calls hear the reason why their parent was stopped; a sibling of the
+            // parent is none of theirs.
+            let cause = match stop.cause() {
+                Some(StopCause::Sibling(_)) | None => StopCause::Discarded,
+                Some(cause) => cause,
+            };
+            inbox.stop(StopWish::All(cause));
+            running.await
+        }
+    }
+}
+
+fn never_started(call: ToolUse) -> ToolResult {
+    let text = wording::stopped(StopCause::Shutdown, Progress::NotStarted, None);
+    ToolResult { id: call.id, content: text.into(), is_error: true }
+}
