@@ -16,35 +16,45 @@ const DISCOVERED: [&str; 4] = ["tests", "benches", "examples", "bin"];
 
 /// A file that no module declares is not compiled, and its tests do not run.
 pub(crate) fn undeclared(repository: &Repository) -> Vec<Finding> {
-    let orphan = |(path, _): &(&str, &str)| {
-        let (module, parents) = parents(path)?;
-        let declares = |parent: &String| {
-            let text = repository.find(parent)?;
-            let declared = Syntax::parse(parent, text).modules().any(|name| name.text == module);
-            declared.then_some(())
+    let mut findings = Vec::new();
+    for (path, _) in repository.rust_files() {
+        let Some((module, folder)) = module(path) else { continue };
+        let mut parents = repository.rust_files().filter(|(parent, _)| may_declare(parent, folder));
+        let declares = |(parent, text)| {
+            Syntax::parse(parent, text).modules().any(|declared| declared.text == module)
         };
-        if parents.iter().find_map(declares).is_some() {
-            return None;
+        if !parents.any(declares) {
+            let message = format!("is not compiled; declare `mod {module};` beside it or above it");
+            findings.push(Finding::new(path, 1, message));
         }
-        let message =
-            format!("is not compiled; declare `mod {module};` in {}", parents.join(" or "));
-        Some(Finding::new(path, 1, message))
-    };
-    repository.rust_files().filter_map(|file| orphan(&file)).collect()
+    }
+    findings
 }
 
-/// The module name of a file and the files that may declare it; `None` for the root of a program.
-fn parents(path: &str) -> Option<(&str, Vec<String>)> {
+/// The module that a file holds and the folder it belongs to; `None` for the root of a program.
+fn module(path: &str) -> Option<(&str, &str)> {
     let (folder, file) = path.rsplit_once('/')?;
     let stem = file.trim_end_matches(".rs");
-    let (_, last) = folder.rsplit_once('/').unwrap_or(("", folder));
-    if ["lib", "main", "build"].contains(&stem) || DISCOVERED.contains(&last) {
-        return None;
+    if ["lib", "main", "build"].contains(&stem) || is_discovered(folder) {
+        None
+    } else if stem == "mod" {
+        let (above, name) = folder.rsplit_once('/')?;
+        Some((name, above))
+    } else {
+        Some((stem, folder))
     }
-    let (module, folder) =
-        if stem == "mod" { (last, folder.rsplit_once('/')?.0) } else { (stem, folder) };
-    let inside = ["mod", "lib", "main"].map(|name| format!("{folder}/{name}.rs"));
-    Some((module, inside.into_iter().chain([format!("{folder}.rs")]).collect()))
+}
+
+/// The files that can declare a module of a folder: its head, inside or beside it, and where Cargo
+/// takes each file for a program, any of them.
+fn may_declare(path: &str, folder: &str) -> bool {
+    let Some((around, file)) = path.rsplit_once('/') else { return false };
+    let head = ["mod.rs", "lib.rs", "main.rs"].contains(&file) || is_discovered(folder);
+    (around == folder && head) || path.strip_suffix(".rs") == Some(folder)
+}
+
+fn is_discovered(folder: &str) -> bool {
+    folder.rsplit('/').next().is_some_and(|last| DISCOVERED.contains(&last))
 }
 
 /// A tool is one file and one line of registration; this finds the file without the line.
@@ -107,7 +117,8 @@ mod tests {
             ("actors/src/hooks/mod.rs", "mod core;"),
             ("actors/src/hooks/core.rs", ""),
             ("actors/src/hooks/lost.rs", ""),
-            ("runtime/kernel/tests/laws.rs", ""),
+            ("runtime/kernel/tests/laws.rs", "mod walk;"),
+            ("runtime/kernel/tests/walk/mod.rs", ""),
             ("runtime/host/examples/embed.rs", ""),
         ]);
         assert_eq!(
