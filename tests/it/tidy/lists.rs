@@ -54,7 +54,8 @@ fn may_declare(path: &str, folder: &str) -> bool {
 }
 
 fn is_discovered(folder: &str) -> bool {
-    folder.rsplit('/').next().is_some_and(|last| DISCOVERED.contains(&last))
+    let last = folder.rsplit('/').next().unwrap_or(folder);
+    DISCOVERED.contains(&last) && (last == "bin" || !folder.contains("/src/"))
 }
 
 /// A tool is one file and one line of registration; this finds the file without the line.
@@ -117,13 +118,14 @@ mod tests {
             ("actors/src/hooks/mod.rs", "mod core;"),
             ("actors/src/hooks/core.rs", ""),
             ("actors/src/hooks/lost.rs", ""),
+            ("actors/src/hooks/tests/lost.rs", ""),
             ("runtime/kernel/tests/laws.rs", "mod walk;"),
             ("runtime/kernel/tests/walk/mod.rs", ""),
             ("runtime/host/examples/embed.rs", ""),
         ]);
         assert_eq!(
             paths(undeclared(&repository)),
-            ["tests/it/forgotten.rs", "actors/src/hooks/lost.rs"]
+            ["tests/it/forgotten.rs", "actors/src/hooks/lost.rs", "actors/src/hooks/tests/lost.rs"]
         );
     }
 
