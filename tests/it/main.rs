@@ -1,0 +1,8 @@
+//! The integration tests: each file is a behaviour, each function a sentence.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "in a test program a panic is the report, in its own functions too"
+)]
+
+mod tidy;
