@@ -5,4 +5,5 @@
     reason = "in a test program a panic is the report, in its own functions too"
 )]
 
+mod lanes;
 mod tidy;

@@ -1,1 +1,12 @@
 //! The assembled runtime: sessions, replay and the command line.
+
+pub use toolwright_actors::{
+    AfterAnswer, AfterCall, Answer, Ask, BeforeAnswer, BeforeCall, Config, Hook, HookDecision,
+    Left, Matcher, Names, NoJournal, Otherwise, Question, Rules, Session, SessionClosed, StartAck,
+    StartLog, StartRecord, Stopper, SubmitError, TurnHandle, TurnResults,
+};
+pub use toolwright_contract as contract;
+pub use toolwright_contract::{
+    AnyTool, Card, Cascade, Content, Effects, Footprint, OnInterrupt, Output, Registry, RunCx,
+    Safety, Tool, ToolError, ToolResult, ToolUse,
+};
