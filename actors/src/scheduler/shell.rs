@@ -39,7 +39,7 @@ impl Actor for Scheduler {
         _: ActorRef<SchedulerMsg>,
         args: SchedulerArgs,
     ) -> Result<State, ActorProcessingErr> {
-        let turn = Turn::new(args.house.policy, args.lanes.clone());
+        let turn = Turn::new(args.policy, args.lanes.clone());
         let (slips, facts, news) = (Vec::new(), VecDeque::new(), Vec::new());
         Ok(State { args, turn, slips, facts, news, overdue: 0 })
     }

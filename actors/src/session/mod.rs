@@ -156,7 +156,16 @@ impl Session {
     ///
     /// [`SessionClosed`] after a shutdown.
     pub async fn open_turn(&self) -> Result<TurnHandle, SessionClosed> {
-        turn::open(&self.0.house, None, 0).await
+        self.open_turn_under(self.0.house.policy.cascade).await
+    }
+
+    /// Opens a turn under another sibling policy than the session's, as a replay does.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionClosed`] after a shutdown.
+    pub async fn open_turn_under(&self, cascade: Cascade) -> Result<TurnHandle, SessionClosed> {
+        turn::open(&self.0.house, None, 0, cascade).await
     }
 
     /// Events from now on. A subscriber that lags loses the oldest, and is told how many.

@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{
-    CallIx, Content, EVENT_VERSION, EventKind, HowEnded, Progress, Stop, StopCause, ToolResult,
-    ToolUse, ToolUseId, TurnId, wording,
+    CallIx, Cascade, Content, EVENT_VERSION, EventKind, HowEnded, Progress, Stop, StopCause,
+    ToolResult, ToolUse, ToolUseId, TurnId, wording,
 };
+
+use toolwright_kernel::Policy;
 
 use super::SessionClosed;
 use super::house::{House, Lineage, OpenTurn};
@@ -184,6 +186,7 @@ pub(super) async fn open(
     house: &Arc<House>,
     parent: Option<&ToolUseId>,
     depth: u32,
+    cascade: Cascade,
 ) -> Result<TurnHandle, SessionClosed> {
     let supervisor = house.supervisor.get().ok_or(SessionClosed)?;
     if house.is_closed() {
@@ -196,12 +199,13 @@ pub(super) async fn open(
     house.bus.emit(turn, || EventKind::TurnOpened {
         version: EVENT_VERSION,
         parent: parent.cloned(),
-        cascade: house.policy.cascade.into(),
+        cascade: cascade.into(),
         width: house.width.get(),
     });
     let args = SchedulerArgs {
         house: house.clone(),
         lineage: Lineage { turn, depth },
+        policy: Policy { cascade, ..house.policy },
         lanes: house.desk.lanes_for(house.width, &inbox),
         inbox: inbox.clone(),
         ledger: ledger.clone(),
@@ -230,7 +234,7 @@ pub(crate) async fn run_nested(
     calls: Vec<ToolUse>,
     stop: &Stop,
 ) -> Vec<ToolResult> {
-    let Ok(mut turn) = open(house, Some(parent), depth).await else {
+    let Ok(mut turn) = open(house, Some(parent), depth, house.policy.cascade).await else {
         return calls.into_iter().map(never_started).collect();
     };
     let inbox = turn.inbox.clone();
