@@ -1,0 +1,371 @@
+//! Events of a Messages stream become messages with complete `tool_use` blocks.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+
+use crate::fields::{Piece, Raw, Text};
+use crate::problem::{Problem, ProblemKind};
+use crate::sse::WireEvent;
+use crate::tool_use::{Input, MAX_INPUT_BYTES, MAX_RAW_BYTES, ToolUse, is_usable_id};
+
+/// Most blocks that may be open at once. The API closes one before it opens the next.
+const MAX_OPEN_BLOCKS: usize = 64;
+
+/// An event, with the fields that any of the understood types has.
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(rename = "type", default, borrow)]
+    kind: Text<'a>,
+    index: Option<u64>,
+    #[serde(borrow)]
+    message: Option<Started<'a>>,
+    #[serde(borrow)]
+    content_block: Option<BlockStart<'a>>,
+    #[serde(borrow)]
+    delta: Option<Delta<'a>>,
+    #[serde(borrow)]
+    error: Option<StreamError<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Started<'a> {
+    #[serde(default, borrow)]
+    id: Text<'a>,
+}
+
+#[derive(Deserialize)]
+struct BlockStart<'a> {
+    #[serde(rename = "type", default, borrow)]
+    kind: Text<'a>,
+    #[serde(default, borrow)]
+    id: Text<'a>,
+    #[serde(default, borrow)]
+    name: Text<'a>,
+    #[serde(default, borrow)]
+    input: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Delta<'a> {
+    #[serde(borrow)]
+    partial_json: Option<Piece<'a>>,
+    #[serde(default, borrow)]
+    stop_reason: Text<'a>,
+}
+
+#[derive(Deserialize)]
+struct StreamError<'a> {
+    #[serde(rename = "type", default, borrow)]
+    kind: Text<'a>,
+    #[serde(default, borrow)]
+    message: Text<'a>,
+}
+
+/// Only what tells whether an event that can't be read had to be.
+#[derive(Deserialize)]
+struct Kind<'a> {
+    #[serde(rename = "type", default, borrow)]
+    kind: Text<'a>,
+}
+
+/// Puts the blocks of one stream together.
+#[derive(Debug, Default)]
+pub(crate) struct Assembler {
+    message: Option<OpenMessage>,
+}
+
+#[derive(Debug, Default)]
+struct OpenMessage {
+    stop_reason: Option<String>,
+    /// The index that the next block should have.
+    due: u64,
+    open: Vec<OpenBlock>,
+    /// Ids of the calls that were yielded.
+    yielded: HashSet<String>,
+}
+
+#[derive(Debug)]
+struct OpenBlock {
+    index: u64,
+    /// `None` for any block that is not a call of the client's.
+    call: Option<OpenCall>,
+}
+
+#[derive(Debug)]
+struct OpenCall {
+    id: String,
+    name: String,
+    /// Input that came with the start.
+    given: Option<String>,
+    /// Input that came in deltas (WTF-8: a surrogate pair may be split between two of them).
+    text: Vec<u8>,
+    /// Length of all deltas, also of those past the bound.
+    bytes: usize,
+    /// Why the text can't be trusted, if something of it was lost.
+    spoilt: Option<String>,
+}
+
+/// Where the events go.
+pub(crate) struct Sink<'a> {
+    pub(crate) line: usize,
+    pub(crate) out: &'a mut Vec<WireEvent>,
+}
+
+impl Sink<'_> {
+    fn problem(&mut self, kind: ProblemKind) {
+        self.out.push(WireEvent::Problem(Problem { line: self.line, kind }));
+    }
+}
+
+impl Assembler {
+    /// Takes one event. `name` is the name it came under, for data without a `type`.
+    pub(crate) fn event(&mut self, json: &str, name: &str, sink: &mut Sink<'_>) {
+        let event: Event<'_> = match serde_json::from_str(json) {
+            Ok(event) => event,
+            Err(error) => return self.unread(json, &error, sink),
+        };
+        match (event.kind.get().unwrap_or(name), event.index) {
+            ("message_start", _) => {
+                self.start_message(event.message.and_then(|message| message.id.to_owned()), sink);
+            }
+            ("content_block_start", Some(index)) => match event.content_block {
+                Some(block) => self.start_block(index, &block, sink),
+                None => self.spoil("a block start without a block", sink),
+            },
+            ("content_block_delta", Some(index)) => {
+                if let Some(piece) = event.delta.and_then(|delta| delta.partial_json) {
+                    self.add(index, &piece.0, sink);
+                }
+            }
+            ("content_block_stop", Some(index)) => self.stop_block(index, sink),
+            ("content_block_start" | "content_block_delta" | "content_block_stop", None) => {
+                self.spoil("no block index", sink);
+            }
+            ("message_delta", _) => {
+                let reason = event.delta.and_then(|delta| delta.stop_reason.to_owned());
+                if let (Some(message), Some(_)) = (&mut self.message, &reason) {
+                    message.stop_reason = reason;
+                }
+            }
+            ("message_stop", _) => self.end_message(sink),
+            ("error", _) => self.fail(event.error, sink),
+            _ => {}
+        }
+    }
+
+    /// A part of the stream was lost: what is open may lack a piece, so none of it may run.
+    pub(crate) fn lose(&mut self, kind: ProblemKind, sink: &mut Sink<'_>) {
+        sink.problem(kind);
+        let why = format!("a part of it, at line {} of the stream, could not be read", sink.line);
+        for call in self.message.iter_mut().flat_map(OpenMessage::calls) {
+            call.spoilt.get_or_insert_with(|| why.clone());
+        }
+    }
+
+    /// The stream is over.
+    pub(crate) fn finish(&mut self, sink: &mut Sink<'_>) {
+        if self.message.is_some() {
+            sink.problem(ProblemKind::StreamCut);
+            self.end_message(sink);
+        }
+    }
+
+    fn unread(&mut self, json: &str, error: &serde_json::Error, sink: &mut Sink<'_>) {
+        if json.trim_ascii() == "[DONE]" {
+            return;
+        }
+        // A type of event that is not known may have any shape.
+        let kind = serde_json::from_str::<Kind<'_>>(json).map(|known| known.kind.to_owned());
+        if let Ok(Some(kind)) = kind
+            && !kind.starts_with("content_block")
+            && !kind.starts_with("message_")
+            && kind != "error"
+        {
+            return;
+        }
+        self.lose(ProblemKind::UnreadableEvent { error: error.to_string() }, sink);
+    }
+
+    fn spoil(&mut self, error: &str, sink: &mut Sink<'_>) {
+        self.lose(ProblemKind::UnreadableEvent { error: error.to_owned() }, sink);
+    }
+
+    fn start_message(&mut self, id: Option<String>, sink: &mut Sink<'_>) {
+        if self.message.is_some() {
+            sink.problem(ProblemKind::MessageNotEnded);
+            self.end_message(sink);
+        }
+        self.message = Some(OpenMessage::default());
+        sink.out.push(WireEvent::MessageStarted { id });
+    }
+
+    fn end_message(&mut self, sink: &mut Sink<'_>) {
+        let Some(message) = self.message.take() else { return };
+        for OpenBlock { index, call } in message.open {
+            if let Some(OpenCall { id, .. }) = call {
+                sink.problem(ProblemKind::UnfinishedBlock { index, id });
+            }
+        }
+        sink.out.push(WireEvent::MessageEnded { stop_reason: message.stop_reason });
+    }
+
+    fn fail(&mut self, error: Option<StreamError<'_>>, sink: &mut Sink<'_>) {
+        let field = |text: Option<String>| text.unwrap_or_else(|| "no details".to_owned());
+        let (kind, message) = match error {
+            Some(StreamError { kind, message }) => (kind.to_owned(), message.to_owned()),
+            None => (None, None),
+        };
+        sink.problem(ProblemKind::StreamError { kind: field(kind), message: field(message) });
+        self.end_message(sink);
+    }
+
+    fn start_block(&mut self, index: u64, block: &BlockStart<'_>, sink: &mut Sink<'_>) {
+        if self.message.is_none() {
+            sink.problem(ProblemKind::OutsideMessage);
+            self.start_message(None, sink);
+        }
+        let Some(message) = &mut self.message else { return };
+        let mut call = block.open_call();
+        if let Some(at) = message.open.iter().position(|open| open.index == index) {
+            message.open.remove(at);
+            sink.problem(ProblemKind::BlockStartedTwice { index });
+            if let Some(call) = &mut call {
+                call.spoilt = Some(format!("block {index} of the stream started twice"));
+            }
+        } else if index != message.due {
+            sink.problem(ProblemKind::BlockOutOfOrder { index, expected: message.due });
+        }
+        message.due = message.due.max(index.saturating_add(1));
+        if message.open.len() == MAX_OPEN_BLOCKS {
+            sink.problem(ProblemKind::TooManyOpenBlocks { limit: MAX_OPEN_BLOCKS });
+        } else {
+            message.open.push(OpenBlock { index, call });
+        }
+    }
+
+    fn add(&mut self, index: u64, piece: &[u8], sink: &mut Sink<'_>) {
+        let message = self.message.as_mut();
+        let after_stop = message.as_ref().is_some_and(|message| index < message.due);
+        let held = message.as_ref().map_or(0, |message| message.held_bytes());
+        let Some(block) =
+            message.and_then(|message| message.open.iter_mut().find(|open| open.index == index))
+        else {
+            sink.problem(match after_stop {
+                true => ProblemKind::DeltaAfterStop { index },
+                false => ProblemKind::DeltaWithoutStart { index },
+            });
+            return;
+        };
+        if let Some(call) = &mut block.call {
+            call.add(piece, held);
+        }
+    }
+
+    fn stop_block(&mut self, index: u64, sink: &mut Sink<'_>) {
+        let message = self.message.as_mut();
+        let found = message.and_then(|message| {
+            let at = message.open.iter().position(|open| open.index == index)?;
+            Some((message.open.remove(at), message))
+        });
+        let Some((OpenBlock { call, .. }, message)) = found else {
+            return sink.problem(ProblemKind::StopWithoutStart { index });
+        };
+        let Some(call) = call else { return };
+        if !is_usable_id(&call.id) {
+            return sink.problem(ProblemKind::UnusableId);
+        }
+        if !message.yielded.insert(call.id.clone()) {
+            return sink.problem(ProblemKind::DuplicateId { id: call.id });
+        }
+        sink.out.push(WireEvent::ToolUse(call.complete()));
+    }
+}
+
+impl OpenMessage {
+    fn calls(&mut self) -> impl Iterator<Item = &mut OpenCall> {
+        self.open.iter_mut().filter_map(|block| block.call.as_mut())
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.open.iter().filter_map(|open| open.call.as_ref()).map(|call| call.text.len()).sum()
+    }
+}
+
+impl BlockStart<'_> {
+    fn open_call(&self) -> Option<OpenCall> {
+        (self.kind.get() == Some("tool_use")).then(|| OpenCall {
+            id: self.id.to_owned().unwrap_or_default(),
+            name: self.name.to_owned().unwrap_or_default(),
+            given: self.input.0.filter(|input| !is_placeholder(input)).map(str::to_owned),
+            text: Vec::new(),
+            bytes: 0,
+            spoilt: None,
+        })
+    }
+}
+
+/// What a start carries when the input comes in deltas.
+fn is_placeholder(input: &str) -> bool {
+    let inner = input.strip_prefix('{').and_then(|input| input.strip_suffix('}'));
+    matches!(input, "null" | "\"\"") || inner.is_some_and(|inner| inner.trim_ascii().is_empty())
+}
+
+impl OpenCall {
+    /// Adds a piece; `held` bytes are held by all open blocks of the message together.
+    fn add(&mut self, piece: &[u8], held: usize) {
+        self.bytes += piece.len();
+        if self.bytes > self.text.len() + piece.len() || held + piece.len() > MAX_INPUT_BYTES {
+            self.text.truncate(MAX_RAW_BYTES);
+            return;
+        }
+        let piece = match join_surrogates(&self.text, piece) {
+            Some(joined) => {
+                self.text.truncate(self.text.len() - 3);
+                self.text.extend_from_slice(joined.encode_utf8(&mut [0; 4]).as_bytes());
+                self.bytes -= 2;
+                &piece[3..]
+            }
+            None => piece,
+        };
+        self.text.extend_from_slice(piece);
+    }
+
+    fn complete(self) -> ToolUse {
+        let Self { id, name, given, text, bytes, spoilt } = self;
+        let lost = bytes > text.len();
+        let input = match (String::from_utf8(text), spoilt) {
+            (Ok(text), None) if lost => Input::too_long(&text, bytes),
+            (Ok(text), None) if text.is_empty() => Input::parse(given.as_deref().unwrap_or("")),
+            (Ok(text), None) => Input::parse(&text),
+            (Ok(text), Some(why)) => Input::malformed(&text, why),
+            (Err(error), spoilt) => {
+                let at = error.utf8_error().valid_up_to();
+                let text = String::from_utf8_lossy(error.as_bytes());
+                match lost {
+                    true => Input::too_long(&text, bytes),
+                    false => Input::malformed(
+                        &text,
+                        spoilt.unwrap_or_else(|| {
+                            format!("half of a surrogate pair stands alone at byte {at}")
+                        }),
+                    ),
+                }
+            }
+        };
+        ToolUse { id, name, input }
+    }
+}
+
+/// The character whose first half ends `before` and whose second half begins `piece`.
+fn join_surrogates(before: &[u8], piece: &[u8]) -> Option<char> {
+    let half = |bytes: &[u8]| match *bytes {
+        [0xED, second @ 0xA0..=0xBF, third] => {
+            Some(0xD000 | (u32::from(second & 0x3F) << 6) | u32::from(third & 0x3F))
+        }
+        _ => None,
+    };
+    let high = half(before.last_chunk::<3>()?).filter(|unit| *unit < 0xDC00)?;
+    let low = half(piece.first_chunk::<3>()?).filter(|unit| *unit >= 0xDC00)?;
+    char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+}
