@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 
-use crate::fields::{Piece, Raw, Text};
+use crate::fields::{Piece, Raw, Text, object};
 use crate::problem::{Problem, ProblemKind};
 use crate::sse::WireEvent;
 use crate::tool_use::{Input, MAX_INPUT_BYTES, MAX_RAW_BYTES, ToolUse, is_usable_id};
@@ -121,7 +121,7 @@ impl Sink<'_> {
 impl Assembler {
     /// Takes one event. `name` is the name it came under, for data without a `type`.
     pub(crate) fn event(&mut self, json: &str, name: &str, sink: &mut Sink<'_>) {
-        let event: Event<'_> = match serde_json::from_str(json) {
+        let event: Event<'_> = match object(json) {
             Ok(event) => event,
             Err(error) => return self.unread(json, &error, sink),
         };

@@ -5,12 +5,12 @@
 //! `message.id` and results paired by id over the whole file. A call on a branch that was left is
 //! still a call that was made.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 
 use crate::assembly::{Assembler, Sink};
-use crate::fields::{Flag, Raw, Text, objects, value};
+use crate::fields::{Flag, Raw, Text, object, objects, value};
 use crate::ledger::Ledger;
 use crate::problem::{Problem, ProblemKind};
 use crate::recording::{RecordedCall, RecordedResult, Thread};
@@ -125,7 +125,7 @@ pub(crate) struct Entries {
     /// Turns whose thread is, so far, the `uuid` of one of those entries.
     chained: Vec<usize>,
     /// Partial messages, by the call that the subagent belongs to.
-    partial: HashMap<String, Partial>,
+    partial: BTreeMap<String, Partial>,
     /// Blocks that partial messages left incomplete; a whole message may still have them.
     unfinished: Vec<Unfinished>,
 }
@@ -155,7 +155,7 @@ impl Entries {
             let kind = if is_last { ProblemKind::CutLine } else { ProblemKind::NotUtf8 };
             return self.ledger.problem(number, kind);
         };
-        match serde_json::from_str(text) {
+        match object(text) {
             Ok(entry) => self.entry(&entry, number),
             Err(error) if is_last && error.is_eof() => {
                 self.ledger.problem(number, ProblemKind::CutLine);
@@ -169,7 +169,7 @@ impl Entries {
         let mut events = Vec::new();
         for (parent, mut partial) in std::mem::take(&mut self.partial) {
             partial.assembler.finish(&mut Sink { line: lines, out: &mut events });
-            self.take_partial(&parent, &mut partial.message_id, &mut events);
+            self.take_partial(&parent, lines, &mut partial.message_id, &mut events);
         }
         for Unfinished { turn, call_id, problem } in std::mem::take(&mut self.unfinished) {
             if !self.ledger.knows(&call_id) {
@@ -219,7 +219,7 @@ impl Entries {
     }
 
     fn message<'a>(&mut self, raw: Raw<'a>, line: usize) -> Option<Message<'a>> {
-        match serde_json::from_str(raw.0?) {
+        match object(raw.0?) {
             Ok(message) => Some(message),
             Err(error) => {
                 self.unreadable(line, &error);
@@ -303,13 +303,14 @@ impl Entries {
         let mut partial = self.partial.remove(parent).unwrap_or_default();
         let mut events = Vec::new();
         partial.assembler.event(event, "", &mut Sink { line, out: &mut events });
-        self.take_partial(parent, &mut partial.message_id, &mut events);
+        self.take_partial(parent, line, &mut partial.message_id, &mut events);
         self.partial.insert(parent.to_owned(), partial);
     }
 
     fn take_partial(
         &mut self,
         parent: &str,
+        line: usize,
         message_id: &mut Option<String>,
         events: &mut Vec<WireEvent>,
     ) {
@@ -323,7 +324,7 @@ impl Entries {
                 WireEvent::ToolUse(tool_use) => {
                     let turn = self.ledger.turn(message_id.as_deref(), thread);
                     let call = RecordedCall { tool_use, used_at_ms: None, result: None };
-                    self.ledger.call(turn, 0, call);
+                    self.ledger.call(turn, line, call);
                 }
                 WireEvent::MessageEnded { .. }
                 | WireEvent::Problem(Problem { kind: ProblemKind::StreamCut, .. }) => {}

@@ -137,13 +137,21 @@ impl<'de: 'a, 'a> Deserialize<'de> for Piece<'a> {
     }
 }
 
+/// Reads an object. Derived structs would also take a list of their fields, which no format has.
+pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> serde_json::Result<T> {
+    if json.trim_ascii_start().starts_with('[') {
+        return Err(serde::de::Error::custom("a list where an object was due"));
+    }
+    serde_json::from_str(json)
+}
+
 /// The objects of a list that have one shape. Anything else in the list, or in its place, is left
 /// out.
 pub(crate) fn objects<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Vec<T> {
     let Some(list) = raw.0.filter(|text| text.starts_with('[')) else { return Vec::new() };
     serde_json::from_str(list).unwrap_or_else(|_| {
         let items: Vec<&RawValue> = serde_json::from_str(list).unwrap_or_default();
-        items.iter().filter_map(|item| serde_json::from_str(item.get()).ok()).collect()
+        items.iter().filter_map(|item| object(item.get()).ok()).collect()
     })
 }
 

@@ -21,6 +21,9 @@ mod sse;
 mod tool_use;
 mod wording;
 
+#[cfg(test)]
+mod tests;
+
 pub use detect::{Format, UnknownFormat};
 pub use lines::MAX_LINE_BYTES;
 pub use problem::{Problem, ProblemKind};
