@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 
 use crate::fields::{Piece, Raw, Text, object};
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::{Problem, ProblemKind, brief};
 use crate::sse::WireEvent;
 use crate::tool_use::{Input, MAX_INPUT_BYTES, MAX_RAW_BYTES, ToolUse, is_usable_id};
 
@@ -48,6 +48,8 @@ struct BlockStart<'a> {
 
 #[derive(Deserialize)]
 struct Delta<'a> {
+    #[serde(rename = "type", default, borrow)]
+    kind: Text<'a>,
     #[serde(borrow)]
     partial_json: Option<Piece<'a>>,
     #[serde(default, borrow)]
@@ -69,10 +71,22 @@ struct Kind<'a> {
     kind: Text<'a>,
 }
 
+/// Whether missing an event of this kind could change a call.
+fn matters(kind: &str) -> bool {
+    kind.starts_with("content_block") || kind.starts_with("message_") || kind == "error"
+}
+
+/// Whether an event's type and the name that it came under go together. `message` is the name that
+/// the standard gives to an event without one.
+fn agree(kind: &str, name: &str) -> bool {
+    kind == name || matches!(name, "" | "message") || !(matters(kind) || matters(name))
+}
+
 /// Puts the blocks of one stream together.
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
     message: Option<OpenMessage>,
+    begun: bool,
 }
 
 #[derive(Debug, Default)]
@@ -123,9 +137,17 @@ impl Assembler {
     pub(crate) fn event(&mut self, json: &str, name: &str, sink: &mut Sink<'_>) {
         let event: Event<'_> = match object(json) {
             Ok(event) => event,
-            Err(error) => return self.unread(json, &error, sink),
+            Err(error) => return self.unread(json, name, &error, sink),
         };
-        match (event.kind.get().unwrap_or(name), event.index) {
+        let kind = match event.kind.get() {
+            Some(kind) if !agree(kind, name) => {
+                return self.spoil("its name is not its type", sink);
+            }
+            Some(kind) => kind,
+            None if name.is_empty() => return self.spoil("it has no type", sink),
+            None => name,
+        };
+        match (kind, event.index) {
             ("message_start", _) => {
                 self.start_message(event.message.and_then(|message| message.id.to_owned()), sink);
             }
@@ -133,11 +155,12 @@ impl Assembler {
                 Some(block) => self.start_block(index, &block, sink),
                 None => self.spoil("a block start without a block", sink),
             },
-            ("content_block_delta", Some(index)) => {
-                if let Some(piece) = event.delta.and_then(|delta| delta.partial_json) {
-                    self.add(index, &piece.0, sink);
-                }
-            }
+            ("content_block_delta", Some(index)) => match event.delta {
+                Some(Delta { partial_json: Some(piece), .. }) => self.add(index, &piece.0, sink),
+                // Other deltas are not of a call.
+                Some(delta) if delta.kind.get().is_some_and(|kind| kind != "input_json_delta") => {}
+                Some(_) | None => self.spoil("a delta without its piece", sink),
+            },
             ("content_block_stop", Some(index)) => self.stop_block(index, sink),
             ("content_block_start" | "content_block_delta" | "content_block_stop", None) => {
                 self.spoil("no block index", sink);
@@ -157,7 +180,12 @@ impl Assembler {
     /// A part of the stream was lost: what is open may lack a piece, so none of it may run.
     pub(crate) fn lose(&mut self, kind: ProblemKind, sink: &mut Sink<'_>) {
         sink.problem(kind);
-        let why = format!("a part of it, at line {} of the stream, could not be read", sink.line);
+        self.distrust_open(sink.line);
+    }
+
+    /// The blocks that are open will be malformed, whatever still comes of them.
+    pub(crate) fn distrust_open(&mut self, line: usize) {
+        let why = format!("a part of it may be missing after line {line} of the stream");
         for call in self.message.iter_mut().flat_map(OpenMessage::calls) {
             call.spoilt.get_or_insert_with(|| why.clone());
         }
@@ -171,20 +199,21 @@ impl Assembler {
         }
     }
 
-    fn unread(&mut self, json: &str, error: &serde_json::Error, sink: &mut Sink<'_>) {
+    /// Whether any message began, or an error came instead.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    fn unread(&mut self, json: &str, name: &str, error: &serde_json::Error, sink: &mut Sink<'_>) {
         if json.trim_ascii() == "[DONE]" {
             return;
         }
-        // A type of event that is not known may have any shape.
-        let kind = serde_json::from_str::<Kind<'_>>(json).map(|known| known.kind.to_owned());
-        if let Ok(Some(kind)) = kind
-            && !kind.starts_with("content_block")
-            && !kind.starts_with("message_")
-            && kind != "error"
-        {
-            return;
+        // An event of a kind that is not known may have any shape.
+        let kind = object::<Kind<'_>>(json).ok().and_then(|known| known.kind.to_owned());
+        let kind = kind.as_deref().unwrap_or(name);
+        if kind.is_empty() || matters(kind) || !agree(kind, name) {
+            self.lose(ProblemKind::UnreadableEvent { error: brief(error) }, sink);
         }
-        self.lose(ProblemKind::UnreadableEvent { error: error.to_string() }, sink);
     }
 
     fn spoil(&mut self, error: &str, sink: &mut Sink<'_>) {
@@ -196,6 +225,7 @@ impl Assembler {
             sink.problem(ProblemKind::MessageNotEnded);
             self.end_message(sink);
         }
+        self.begun = true;
         self.message = Some(OpenMessage::default());
         sink.out.push(WireEvent::MessageStarted { id });
     }
@@ -211,7 +241,8 @@ impl Assembler {
     }
 
     fn fail(&mut self, error: Option<StreamError<'_>>, sink: &mut Sink<'_>) {
-        let field = |text: Option<String>| text.unwrap_or_else(|| "no details".to_owned());
+        self.begun = true;
+        let field = |text: Option<String>| brief(text.as_deref().unwrap_or("no details"));
         let (kind, message) = match error {
             Some(StreamError { kind, message }) => (kind.to_owned(), message.to_owned()),
             None => (None, None),
@@ -245,20 +276,15 @@ impl Assembler {
     }
 
     fn add(&mut self, index: u64, piece: &[u8], sink: &mut Sink<'_>) {
-        let message = self.message.as_mut();
-        let after_stop = message.as_ref().is_some_and(|message| index < message.due);
-        let held = message.as_ref().map_or(0, |message| message.held_bytes());
-        let Some(block) =
-            message.and_then(|message| message.open.iter_mut().find(|open| open.index == index))
-        else {
-            sink.problem(match after_stop {
-                true => ProblemKind::DeltaAfterStop { index },
-                false => ProblemKind::DeltaWithoutStart { index },
-            });
-            return;
-        };
-        if let Some(call) = &mut block.call {
-            call.add(piece, held);
+        let due = self.message.as_ref().map_or(0, |message| message.due);
+        let held = self.message.as_ref().map_or(0, OpenMessage::held_bytes);
+        let mut open = self.message.iter_mut().flat_map(|message| &mut message.open);
+        match open.find(|open| open.index == index) {
+            Some(OpenBlock { call: Some(call), .. }) => call.add(piece, held),
+            Some(OpenBlock { call: None, .. }) => {}
+            // It may be a piece of another block under a wrong index.
+            None if index < due => self.lose(ProblemKind::DeltaAfterStop { index }, sink),
+            None => self.lose(ProblemKind::DeltaWithoutStart { index }, sink),
         }
     }
 
@@ -272,7 +298,7 @@ impl Assembler {
             return sink.problem(ProblemKind::StopWithoutStart { index });
         };
         let Some(call) = call else { return };
-        if !is_usable_id(&call.id) {
+        if call.id.is_empty() {
             return sink.problem(ProblemKind::UnusableId);
         }
         if !message.yielded.insert(call.id.clone()) {
@@ -295,7 +321,7 @@ impl OpenMessage {
 impl BlockStart<'_> {
     fn open_call(&self) -> Option<OpenCall> {
         (self.kind.get() == Some("tool_use")).then(|| OpenCall {
-            id: self.id.to_owned().unwrap_or_default(),
+            id: self.id.get().filter(|id| is_usable_id(id)).unwrap_or("").to_owned(),
             name: self.name.to_owned().unwrap_or_default(),
             given: self.input.0.filter(|input| !is_placeholder(input)).map(str::to_owned),
             text: Vec::new(),

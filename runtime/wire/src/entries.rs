@@ -12,10 +12,10 @@ use serde::Deserialize;
 use crate::assembly::{Assembler, Sink};
 use crate::fields::{Flag, Raw, Text, object, objects, value};
 use crate::ledger::Ledger;
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::{Problem, ProblemKind, brief};
 use crate::recording::{RecordedCall, RecordedResult, Thread};
 use crate::sse::WireEvent;
-use crate::tool_use::{Input, ToolUse};
+use crate::tool_use::{Input, ToolUse, is_usable_id};
 use crate::wording::{RecordedEnding, ending_of_error, ending_of_kind, is_error};
 
 /// Most subagents whose partial messages are put together at once; further ones are read from
@@ -126,26 +126,26 @@ pub(crate) struct Entries {
     chained: Vec<usize>,
     /// Partial messages, by the call that the subagent belongs to.
     partial: BTreeMap<String, Partial>,
-    /// Blocks that partial messages left incomplete; a whole message may still have them.
-    unfinished: Vec<Unfinished>,
+    /// Blocks that came in parts, complete or not; the whole message mostly comes too, and counts.
+    parts: Vec<(usize, Part)>,
 }
 
 #[derive(Default)]
 struct Partial {
     assembler: Assembler,
-    message_id: Option<String>,
+    turn: Option<usize>,
 }
 
-struct Unfinished {
-    turn: usize,
-    call_id: String,
-    problem: Problem,
+/// A block of a turn, as its parts tell.
+enum Part {
+    Complete { line: usize, tool_use: ToolUse },
+    Unfinished { id: String, problem: Problem },
 }
 
 impl Entries {
     /// Takes a line with its terminator; `None` for one that is too long.
     pub(crate) fn line(&mut self, line: Option<&[u8]>, number: usize) {
-        let Some(line) = line else { return self.ledger.problem(number, ProblemKind::LineTooLong) };
+        let Some(line) = line else { return self.lose(number, ProblemKind::LineTooLong) };
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if line.trim_ascii().is_empty() {
             return;
@@ -153,29 +153,26 @@ impl Entries {
         let is_last = !line.ends_with(b"\n");
         let Ok(text) = std::str::from_utf8(line) else {
             let kind = if is_last { ProblemKind::CutLine } else { ProblemKind::NotUtf8 };
-            return self.ledger.problem(number, kind);
+            return self.lose(number, kind);
         };
         match object(text) {
             Ok(entry) => self.entry(&entry, number),
-            Err(error) if is_last && error.is_eof() => {
-                self.ledger.problem(number, ProblemKind::CutLine);
+            Err(error) if is_last && error.is_eof() => self.lose(number, ProblemKind::CutLine),
+            Err(error) => {
+                self.lose(number, ProblemKind::UnreadableLine { error: brief(error) });
             }
-            Err(error) => self.unreadable(number, &error),
         }
     }
 
     /// The file is over: its session, its version, and what it holds.
     pub(crate) fn finish(mut self, lines: usize) -> (Option<String>, Option<String>, Ledger) {
-        let mut events = Vec::new();
         for (parent, mut partial) in std::mem::take(&mut self.partial) {
+            let mut events = Vec::new();
             partial.assembler.finish(&mut Sink { line: lines, out: &mut events });
-            self.take_partial(&parent, lines, &mut partial.message_id, &mut events);
+            self.take_parts(&parent, lines, &mut partial, events);
         }
-        for Unfinished { turn, call_id, problem } in std::mem::take(&mut self.unfinished) {
-            if !self.ledger.knows(&call_id) {
-                self.ledger.turn_mut(turn).truncated = true;
-                self.ledger.problem(problem.line, problem.kind);
-            }
+        for (turn, part) in std::mem::take(&mut self.parts) {
+            self.count_part(turn, part);
         }
         for turn in std::mem::take(&mut self.chained) {
             let thread = std::mem::replace(&mut self.ledger.turn_mut(turn).thread, Thread::Main);
@@ -185,10 +182,6 @@ impl Entries {
             };
         }
         (self.session_id, self.version, self.ledger)
-    }
-
-    fn unreadable(&mut self, line: usize, error: &serde_json::Error) {
-        self.ledger.problem(line, ProblemKind::UnreadableLine { error: error.to_string() });
     }
 
     fn entry(&mut self, entry: &Entry<'_>, line: usize) {
@@ -222,7 +215,7 @@ impl Entries {
         match object(raw.0?) {
             Ok(message) => Some(message),
             Err(error) => {
-                self.unreadable(line, &error);
+                self.ledger.problem(line, ProblemKind::UnreadableLine { error: brief(error) });
                 None
             }
         }
@@ -271,7 +264,7 @@ impl Entries {
         let metas = objects::<Meta<'_>>(entry.tool_result_meta);
         let at_ms = unix_ms(&entry.timestamp);
         for block in blocks {
-            let Some(id) = block.tool_use_id.get() else {
+            let Some(id) = block.tool_use_id.get().filter(|id| is_usable_id(id)) else {
                 let id = String::new();
                 self.ledger.problem(line, ProblemKind::OrphanResult { id });
                 continue;
@@ -303,41 +296,61 @@ impl Entries {
         let mut partial = self.partial.remove(parent).unwrap_or_default();
         let mut events = Vec::new();
         partial.assembler.event(event, "", &mut Sink { line, out: &mut events });
-        self.take_partial(parent, line, &mut partial.message_id, &mut events);
+        self.take_parts(parent, line, &mut partial, events);
         self.partial.insert(parent.to_owned(), partial);
     }
 
-    fn take_partial(
+    fn take_parts(
         &mut self,
         parent: &str,
         line: usize,
-        message_id: &mut Option<String>,
-        events: &mut Vec<WireEvent>,
+        partial: &mut Partial,
+        events: Vec<WireEvent>,
     ) {
-        let thread = || match parent {
-            "" => Thread::Main,
-            id => Thread::Sub { id: id.to_owned() },
-        };
-        for event in events.drain(..) {
-            match event {
-                WireEvent::MessageStarted { id } => *message_id = id,
-                WireEvent::ToolUse(tool_use) => {
-                    let turn = self.ledger.turn(message_id.as_deref(), thread);
-                    let call = RecordedCall { tool_use, used_at_ms: None, result: None };
-                    self.ledger.call(turn, line, call);
+        for event in events {
+            match (event, partial.turn) {
+                (WireEvent::MessageStarted { id }, _) => {
+                    let turn = self.ledger.turn(id.as_deref(), || match parent {
+                        "" => Thread::Main,
+                        id => Thread::Sub { id: id.to_owned() },
+                    });
+                    partial.turn = Some(turn);
                 }
-                WireEvent::MessageEnded { .. }
-                | WireEvent::Problem(Problem { kind: ProblemKind::StreamCut, .. }) => {}
-                WireEvent::Problem(problem) => {
-                    if let ProblemKind::UnfinishedBlock { id, .. } = &problem.kind {
-                        let turn = self.ledger.turn(message_id.as_deref(), thread);
-                        let call_id = id.clone();
-                        self.unfinished.push(Unfinished { turn, call_id, problem });
-                    } else {
-                        self.ledger.problem(problem.line, problem.kind);
+                (WireEvent::ToolUse(tool_use), Some(turn)) => {
+                    self.parts.push((turn, Part::Complete { line, tool_use }));
+                }
+                (WireEvent::Problem(problem), turn) => match (&problem.kind, turn) {
+                    (ProblemKind::StreamCut, _) => {}
+                    (ProblemKind::UnfinishedBlock { id, .. }, Some(turn)) => {
+                        self.parts.push((turn, Part::Unfinished { id: id.clone(), problem }));
                     }
-                }
+                    (_, _) => self.ledger.problem(problem.line, problem.kind),
+                },
+                (WireEvent::MessageEnded { .. } | WireEvent::ToolUse(_), _) => {}
             }
+        }
+    }
+
+    /// Counts a block of which no whole message told.
+    fn count_part(&mut self, turn: usize, part: Part) {
+        match part {
+            Part::Complete { line, tool_use } if !self.ledger.knows(&tool_use.id) => {
+                let call = RecordedCall { tool_use, used_at_ms: None, result: None };
+                self.ledger.call(turn, line, call);
+            }
+            Part::Unfinished { id, problem } if !self.ledger.knows(&id) => {
+                self.ledger.turn_mut(turn).truncated = true;
+                self.ledger.problem(problem.line, problem.kind);
+            }
+            Part::Complete { .. } | Part::Unfinished { .. } => {}
+        }
+    }
+
+    /// A line was lost, which may have been a part of a block.
+    fn lose(&mut self, line: usize, kind: ProblemKind) {
+        self.ledger.problem(line, kind);
+        for partial in self.partial.values_mut() {
+            partial.assembler.distrust_open(line);
         }
     }
 

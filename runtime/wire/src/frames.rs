@@ -129,9 +129,10 @@ impl Frames {
     }
 
     fn end_event(&mut self, on: &mut impl FnMut(Frame<'_>)) {
-        if let Some(line) = self.data_line.take()
-            && !self.broken
-        {
+        let line = self.data_line.take();
+        // A name without data is passed on, as its data may be what was corrupt.
+        if (line.is_some() || !self.name.is_empty()) && !self.broken {
+            let line = line.unwrap_or(self.lines);
             on(Frame::Event { name: &self.name, data: &self.data, line });
         }
         self.broken = false;
@@ -183,7 +184,12 @@ mod tests {
 
     #[test]
     fn comments_and_unknown_fields_are_no_events() {
-        assert_eq!(frames(&[b": hello\n\nretry: 3\n\nevent: a\n\nwhat\n\ndata\n\n"]), [""; 0]);
+        assert_eq!(frames(&[b": hello\n\nretry: 3\n\nwhat\n\ndata\n\n"]), [""; 0]);
+    }
+
+    #[test]
+    fn a_name_without_data_is_an_event_without_data() {
+        assert_eq!(frames(&[b"event: a\n\ndata: 1\n\n"]), ["2 a=", "3 =1"]);
     }
 
     #[test]

@@ -44,6 +44,9 @@ pub enum ProblemKind {
         /// What the parser says.
         error: String,
     },
+    /// The stream ended without any message.
+    #[error("no message in the stream: it must be the body of a streamed Messages response")]
+    NoMessage,
     /// The stream ended inside a message.
     #[error("the stream ended before message_stop: complete calls are kept, send the rest again")]
     StreamCut,
@@ -76,13 +79,13 @@ pub enum ProblemKind {
         expected: u64,
     },
     /// A delta for a block that never started.
-    #[error("input for block {index}, which did not start: dropped")]
+    #[error("input for block {index}, which did not start: the blocks that are open will not run")]
     DeltaWithoutStart {
         /// The block's index in its message.
         index: u64,
     },
     /// A delta for a block that has stopped.
-    #[error("input for block {index} after its stop: dropped")]
+    #[error("input for block {index} after its stop: the blocks that are open will not run")]
     DeltaAfterStop {
         /// The block's index in its message.
         index: u64,
@@ -140,6 +143,19 @@ pub enum ProblemKind {
         /// How many.
         count: usize,
     },
+}
+
+/// Longest text, in bytes, that a problem quotes of what it is about.
+const MAX_DETAIL_BYTES: usize = 256;
+
+/// What an error or a stream says, cut to [`MAX_DETAIL_BYTES`]: parsers quote whole values.
+pub(crate) fn brief(text: impl fmt::Display) -> String {
+    let mut text = text.to_string();
+    if text.len() > MAX_DETAIL_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_DETAIL_BYTES));
+        text.push('…');
+    }
+    text
 }
 
 impl ProblemKind {

@@ -78,6 +78,9 @@ impl SseDecoder {
         frames.finish(&mut |frame| take(assembler, &frame, out));
         let lines = frames.lines();
         assembler.finish(&mut Sink { line: lines, out });
+        if !assembler.has_begun() {
+            out.push(WireEvent::Problem(Problem { line: lines, kind: ProblemKind::NoMessage }));
+        }
         *self = Self::default();
         lines
     }

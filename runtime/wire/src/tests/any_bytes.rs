@@ -124,6 +124,41 @@ fn the_format_of_a_file_does_not_change_as_more_of_it_is_seen() {
     }
 }
 
+#[test]
+fn a_corrupt_byte_around_the_pieces_never_makes_a_shorter_input_run() {
+    // Without any one of its inner pieces this input would still be JSON.
+    let pieces = [r#"{"command":"rm -r "#, "/tmp/", "cache/", "old", r#""}"#];
+    let mut events = vec![message_start("m1"), tool_start(0, "t1", "Bash")];
+    events.extend(pieces.iter().map(|piece| delta(0, piece)));
+    events.extend([block_stop(0), message_stop()]);
+    let body = sse(&events).into_bytes();
+    let whole = calls(decode(&body));
+    let begin = body.windows(8).position(|bytes| bytes == b"\"delta\":").expect("a delta");
+    let contents: Vec<_> = ["/tmp/", "cache/", "old", "command", "rm -r ", "t1", "Bash"]
+        .iter()
+        .flat_map(|text| {
+            let at = body.windows(text.len()).position(|bytes| bytes == text.as_bytes());
+            at.map_or(0..0, |at| at..at + text.len())
+        })
+        .collect();
+    assert!(begin > 0 && contents.len() > 30);
+    for at in (0..body.len()).filter(|at| !contents.contains(at)) {
+        for byte in *b"X7 \"{\n\r:" {
+            let mut corrupt = body.clone();
+            corrupt[at] = byte;
+            for call in calls(decode(&corrupt)) {
+                let runs = call.input.as_json().is_some();
+                assert!(
+                    !runs || call.input == whole[0].input,
+                    "{:?} at {at}: {:?}",
+                    char::from(byte),
+                    call.input
+                );
+            }
+        }
+    }
+}
+
 /// One line of a file: an entry, an event, a piece of one, or noise.
 fn line() -> impl Strategy<Value = Vec<u8>> {
     let entry = prop_oneof![
@@ -190,16 +225,5 @@ proptest! {
             let read = || read_recording(body.as_slice()).ok();
             prop_assert_eq!(read(), read());
         }
-    }
-
-    #[test]
-    fn a_flipped_byte_never_makes_up_a_call(
-        at in any::<proptest::sample::Index>(),
-        byte in any::<u8>(),
-    ) {
-        let mut body = transcript();
-        let at = at.index(body.len());
-        body[at] = byte;
-        assert!(recorded_calls(&body).len() <= 3);
     }
 }

@@ -123,19 +123,31 @@ fn an_error_event_keeps_complete_calls_and_ends_the_message() {
 #[test]
 fn events_out_of_order_are_told_and_no_half_block_runs() {
     let start = |index| tool_start(index, "t1", "A");
-    let cases: [(&str, Vec<Value>, &[&str]); 8] = [
+    let cases: [(&str, Vec<Value>, &[&str]); 9] = [
         (
             "no start",
             vec![delta(0, "{}"), block_stop(0)],
             &[
-                "! line 5: input for block 0, which did not start: dropped",
+                "! line 5: input for block 0, which did not start: the blocks that are open will not run",
                 "! line 8: stop of block 0, which is not open: ignored",
             ],
         ),
         (
             "delta after stop",
             vec![start(0), block_stop(0), delta(0, "{}")],
-            &["t1 A {}", "! line 11: input for block 0 after its stop: dropped"],
+            &[
+                "t1 A {}",
+                "! line 11: input for block 0 after its stop: the blocks that are open will not run",
+            ],
+        ),
+        (
+            "delta under the index of a block that stopped",
+            vec![start(0), block_stop(0), tool_start(1, "t2", "B"), delta(0, "{}"), block_stop(1)],
+            &[
+                "t1 A {}",
+                "! line 14: input for block 0 after its stop: the blocks that are open will not run",
+                "t2 B malformed ",
+            ],
         ),
         (
             "second stop",
@@ -248,7 +260,7 @@ fn an_event_that_cannot_be_read_spoils_the_open_block_and_not_its_siblings() {
         assert_eq!(told[3..5], ["t2 B malformed [1]", "t3 C {}"], "{what}");
         let WireEvent::ToolUse(call) = &events[3] else { panic!("{events:?}") };
         let Input::Malformed { error, .. } = &call.input else { panic!("{call:?}") };
-        assert!(error.contains("at line 16 of the stream, could not be read"), "{error}");
+        assert!(error.contains("may be missing after line 16 of the stream"), "{error}");
     }
 }
 
@@ -290,6 +302,29 @@ fn input_nested_a_million_levels_is_malformed() {
     let events = decode(body.as_bytes());
     let WireEvent::ToolUse(call) = &events[1] else { panic!("{:?}", told(&events)) };
     assert_eq!(call.input.as_json(), None);
+}
+
+#[test]
+fn a_body_without_any_message_is_told() {
+    for body in ["", "{\"type\":\"error\"}", "event: ping\ndata: {\"type\":\"ping\"}\n\n"] {
+        let told = told(&decode(body.as_bytes()));
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains("must be the body of a streamed Messages response"), "{told:?}");
+    }
+}
+
+#[test]
+fn what_a_problem_quotes_is_bounded() {
+    let huge = "x".repeat(1_000_000);
+    let events = [
+        message_start("m1"),
+        tool_start(0, &huge, "A"),
+        json!({"type": "content_block_delta", "index": huge}),
+        json!({"type": "error", "error": {"type": huge, "message": huge}}),
+    ];
+    for line in told_of(&events) {
+        assert!(line.len() < 1000, "{} bytes", line.len());
+    }
 }
 
 #[test]

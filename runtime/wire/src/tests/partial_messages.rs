@@ -126,3 +126,17 @@ fn parts_that_stop_inside_a_block_truncate_the_turn_unless_the_whole_came() {
     assert!(!recording.turns[0].truncated);
     assert_eq!(recording.problems, []);
 }
+
+#[test]
+fn a_line_that_was_lost_spoils_the_parts_and_not_the_whole() {
+    let main = json!(null);
+    let begun =
+        [init(), part(&main, message_start("m1")), part(&main, tool_start(0, "t1", "Bash"))];
+    let ended = [part(&main, delta(0, r#"{"command":"ls"}"#)), part(&main, block_stop(0))];
+    let parts = jsonl(&begun) + "{\"type\":\"stream_ev\n" + &jsonl(&ended);
+    let input = json!({"command": "ls -a"});
+    let recorded = |file: &str| read(file).turns.remove(0).calls.remove(0).tool_use.input;
+    assert_eq!(recorded(&parts).as_json(), None);
+    let whole = parts + &jsonl(&[whole(&main, "m1", "t1", &input)]);
+    assert_eq!(recorded(&whole).as_json(), Some(&input));
+}

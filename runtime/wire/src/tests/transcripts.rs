@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{block, call, failed, jsonl, pairs, problems, read, result};
-use crate::{Format, Input, ProblemKind, RecordedEnding, Thread};
+use crate::{Format, Input, MAX_LINE_BYTES, ProblemKind, RecordedEnding, Thread};
 
 #[test]
 fn results_between_the_blocks_of_a_message_do_not_split_it() {
@@ -215,6 +215,22 @@ fn corrupt_lines_are_skipped_and_told() {
     assert_eq!(problems(&recording)[2], ProblemKind::NotUtf8);
     assert_eq!(problems(&recording)[5], ProblemKind::CutLine);
     assert_eq!(recording.lines, 9);
+}
+
+#[test]
+fn a_line_past_the_bound_is_skipped_and_told() {
+    let long = call("m1", 1, "t1", "Write", &json!("x".repeat(MAX_LINE_BYTES)));
+    let recording = read(jsonl(&[
+        call("m0", 0, "t0", "Read", &json!({})),
+        long,
+        call("m2", 2, "t2", "Read", &json!({})),
+    ]));
+    assert_eq!(pairs(&recording), [["t0"], ["t2"]]);
+    assert_eq!(recording.problems.len(), 1);
+    assert_eq!(
+        (recording.problems[0].line, &recording.problems[0].kind),
+        (2, &ProblemKind::LineTooLong)
+    );
 }
 
 #[test]
