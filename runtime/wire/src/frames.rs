@@ -53,7 +53,7 @@ impl Frames {
             }
             let Some(at) = memchr2(b'\n', b'\r', bytes) else { return self.keep(bytes) };
             self.after_cr = bytes[at] == b'\r';
-            if self.partial.is_empty() && !self.too_long {
+            if self.partial.is_empty() {
                 self.end_line(&bytes[..at], on);
             } else {
                 self.keep(&bytes[..at]);

@@ -123,7 +123,7 @@ fn an_error_event_keeps_complete_calls_and_ends_the_message() {
 #[test]
 fn events_out_of_order_are_told_and_no_half_block_runs() {
     let start = |index| tool_start(index, "t1", "A");
-    let cases: [(&str, Vec<Value>, &[&str]); 9] = [
+    let cases: [(&str, Vec<Value>, &[&str]); 10] = [
         (
             "no start",
             vec![delta(0, "{}"), block_stop(0)],
@@ -181,10 +181,19 @@ fn events_out_of_order_are_told_and_no_half_block_runs() {
         ),
         (
             "started twice",
-            vec![start(0), delta(0, "{"), tool_start(0, "t2", "B"), delta(0, "}"), block_stop(0)],
+            vec![start(0), delta(0, "{"), tool_start(0, "t2", "B"), delta(0, "{}"), block_stop(0)],
             &[
                 "! line 11: block 0 started again before its stop: neither of the two will run",
-                "t2 B malformed }",
+                "t2 B malformed {}",
+            ],
+        ),
+        (
+            "start without a block",
+            vec![json!({"type": "content_block_start", "index": 0}), start(1), block_stop(1)],
+            &[
+                "! line 5: unreadable event (a block start without a block): skipped, and the blocks that were open will not run",
+                "! line 8: block 1 came where 0 was due: kept, as a block can be complete alone",
+                "t1 A {}",
             ],
         ),
         (
@@ -277,6 +286,30 @@ fn input_past_the_bound_is_counted_and_not_kept() {
     assert!(error.contains(&format!("has {} bytes", 20 * (1 << 20) + 2)), "{error}");
     assert!(error.contains(&MAX_INPUT_BYTES.to_string()));
     assert_eq!(told(&events)[2], "t2 B {}");
+}
+
+#[test]
+fn the_bound_of_an_input_holds_for_all_open_blocks_together() {
+    let half = "x".repeat(MAX_INPUT_BYTES / 2);
+    let events = [
+        message_start("m1"),
+        tool_start(0, "t1", "A"),
+        tool_start(1, "t2", "B"),
+        delta(0, &format!("\"{half}\"")),
+        delta(1, &format!("\"{half}\"")),
+        block_stop(0),
+        block_stop(1),
+    ];
+    let runs: Vec<_> = decode(sse(&events).as_bytes())
+        .into_iter()
+        .filter_map(|event| match event {
+            WireEvent::ToolUse(call) => Some(call.input.as_json().is_some()),
+            WireEvent::MessageStarted { .. }
+            | WireEvent::MessageEnded { .. }
+            | WireEvent::Problem(_) => None,
+        })
+        .collect();
+    assert_eq!(runs, [true, false]);
 }
 
 #[test]

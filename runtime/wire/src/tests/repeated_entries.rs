@@ -20,6 +20,16 @@ fn entries_that_a_resume_writes_again_count_once() {
 }
 
 #[test]
+fn a_repetition_adds_the_time_that_the_first_entry_lacks() {
+    let timed = call("m1", 1, "t1", "Read", &json!({}));
+    let mut bare = timed.clone();
+    bare["timestamp"] = json!(null);
+    let recording = read(jsonl(&[bare, timed, result(2, "t1", &json!("one"))]));
+    assert_eq!(pairs(&recording), [[r#"t1>"one""#]]);
+    assert_eq!(recording.turns[0].calls[0].duration_ms(), Some(1000));
+}
+
+#[test]
 fn a_response_that_was_written_twice_counts_once_even_under_another_message_id() {
     let recording = read(jsonl(&[
         call("m1", 1, "t1", "Read", &json!({"file_path": "a"})),

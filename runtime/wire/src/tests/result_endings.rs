@@ -150,25 +150,32 @@ fn the_sidecar_tells_what_the_text_does_not() {
 
 #[test]
 fn a_denial_that_the_stream_lists_elsewhere_marks_its_call() {
-    let denials = json!({
+    let denial = |id: &str| json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": {}});
+    let listed = json!({
         "type": "result", "session_id": "s",
-        "permission_denials": [{"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {}}],
+        "permission_denials": ["odd", denial("t1"), denial("t3"), denial("t4")],
     });
-    let denied = json!({"type": "system", "subtype": "permission_denied", "tool_use_id": "t1"});
-    for line in [denials, denied] {
-        let entries = [
-            call("m1", 1, "t1", "Bash", &json!({})),
-            call("m1", 2, "t2", "Bash", &json!({})),
-            failed(3, "t1", "a hook's own words"),
-            failed(4, "t2", "Exit code 1"),
-            line,
-        ];
+    let denied =
+        |id: &str| json!({"type": "system", "subtype": "permission_denied", "tool_use_id": id});
+    let rejected = "The user doesn't want to proceed with this tool use.";
+    for lines in [vec![listed], vec![denied("t1"), denied("t3"), denied("t4")]] {
+        let mut entries: Vec<_> =
+            (1..=4).map(|n| call("m1", n, &format!("t{n}"), "Bash", &json!({}))).collect();
+        entries.extend([
+            failed(5, "t1", "a hook's own words"),
+            failed(6, "t2", "Exit code 1"),
+            // What the result itself says goes first.
+            failed(7, "t3", rejected),
+            result(8, "t4", &json!("done after all")),
+        ]);
+        entries.extend(lines);
         let recording = read(jsonl(&entries));
-        let endings =
-            recording.turns[0].calls.iter().map(|call| call.result.as_ref().map(|one| one.ending));
-        assert_eq!(
-            endings.collect::<Vec<_>>(),
-            [Some(RecordedEnding::Denied), Some(RecordedEnding::Error)]
-        );
+        let endings: Vec<_> = recording.turns[0]
+            .calls
+            .iter()
+            .map(|call| call.result.as_ref().expect("a result").ending)
+            .collect();
+        use RecordedEnding as E;
+        assert_eq!(endings, [E::Denied, E::Error, E::Rejected, E::Ok]);
     }
 }
