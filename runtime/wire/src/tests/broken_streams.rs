@@ -289,6 +289,15 @@ fn input_past_the_bound_is_counted_and_not_kept() {
 }
 
 #[test]
+fn what_is_kept_of_an_input_past_the_bound_is_its_beginning() {
+    let long = "x".repeat(MAX_INPUT_BYTES);
+    let pieces = ["[1,", &long, "2]"].map(|piece| delta(0, piece));
+    let events =
+        [&[message_start("m1"), tool_start(0, "t1", "A")], &pieces[..], &[block_stop(0)]].concat();
+    assert_eq!(told_of(&events)[1], "t1 A malformed [1,");
+}
+
+#[test]
 fn the_bound_of_an_input_holds_for_all_open_blocks_together() {
     let half = "x".repeat(MAX_INPUT_BYTES / 2);
     let events = [

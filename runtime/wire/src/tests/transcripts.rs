@@ -302,8 +302,13 @@ fn an_empty_file_is_an_empty_transcript() {
 
 #[test]
 fn a_file_in_another_format_is_refused_with_what_is_understood() {
-    for file in ["[{\"type\":\"user\",\"sessionId\":\"s\"}]", "data: {\"choices\":[]}\n\n", "hello"]
-    {
+    let files = [
+        "[{\"type\":\"user\",\"sessionId\":\"s\"}]",
+        "[\n{\"type\":\"user\",\"sessionId\":\"s\"}\n]",
+        "data: {\"choices\":[]}\n\n",
+        "hello",
+    ];
+    for file in files {
         let error = crate::read_recording(file.as_bytes()).expect_err("refused");
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
         assert!(error.to_string().starts_with("not a format that is understood: give"), "{error}");
