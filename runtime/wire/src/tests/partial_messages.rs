@@ -10,7 +10,7 @@ use crate::{Format, ProblemKind, Thread};
 
 fn init() -> Value {
     json!({
-        "type": "system", "subtype": "init", "session_id": "s1", "cwd": "/home/me",
+        "type": "system", "subtype": "init", "session_id": "s1", "cwd": "project",
         "claude_code_version": "2.1.143", "tools": ["Bash"], "uuid": "u0",
     })
 }
