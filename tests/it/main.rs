@@ -6,4 +6,5 @@
 )]
 
 mod lanes;
+mod streaming;
 mod tidy;

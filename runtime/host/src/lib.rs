@@ -1,5 +1,8 @@
 //! The assembled runtime: sessions, replay and the command line.
 
+mod stream;
+
+pub use stream::{StreamBroke, StreamedTurn, Told, call_of};
 pub use toolwright_actors::{
     AfterAnswer, AfterCall, Answer, Ask, BeforeAnswer, BeforeCall, Config, Hook, HookDecision,
     Left, Matcher, Names, NoJournal, Otherwise, Question, Rules, Session, SessionClosed, StartAck,
