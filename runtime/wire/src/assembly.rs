@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 
 use crate::fields::{Piece, Raw, Text, object};
-use crate::problem::{Problem, ProblemKind, brief};
+use crate::problem::{Problem, ProblemKind, shortened};
 use crate::sse::WireEvent;
 use crate::tool_use::{Input, MAX_INPUT_BYTES, MAX_RAW_BYTES, ToolUse, is_usable_id};
 
@@ -212,7 +212,7 @@ impl Assembler {
         let kind = object::<Kind<'_>>(json).ok().and_then(|known| known.kind.to_owned());
         let kind = kind.as_deref().unwrap_or(name);
         if kind.is_empty() || matters(kind) || !agree(kind, name) {
-            self.lose(ProblemKind::UnreadableEvent { error: brief(error) }, sink);
+            self.lose(ProblemKind::UnreadableEvent { error: shortened(error) }, sink);
         }
     }
 
@@ -242,7 +242,7 @@ impl Assembler {
 
     fn fail(&mut self, error: Option<StreamError<'_>>, sink: &mut Sink<'_>) {
         self.begun = true;
-        let field = |text: Option<String>| brief(text.as_deref().unwrap_or("no details"));
+        let field = |text: Option<String>| shortened(text.as_deref().unwrap_or("no details"));
         let (kind, message) = match error {
             Some(StreamError { kind, message }) => (kind.to_owned(), message.to_owned()),
             None => (None, None),

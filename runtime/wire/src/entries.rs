@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::assembly::{Assembler, Sink};
 use crate::fields::{Flag, Raw, Text, object, objects, value};
 use crate::ledger::Ledger;
-use crate::problem::{Problem, ProblemKind, brief};
+use crate::problem::{Problem, ProblemKind, shortened};
 use crate::recording::{RecordedCall, RecordedResult, Thread};
 use crate::sse::WireEvent;
 use crate::tool_use::{Input, ToolUse, is_usable_id};
@@ -159,7 +159,7 @@ impl Entries {
             Ok(entry) => self.entry(&entry, number),
             Err(error) if is_last && error.is_eof() => self.lose(number, ProblemKind::CutLine),
             Err(error) => {
-                self.lose(number, ProblemKind::UnreadableLine { error: brief(error) });
+                self.lose(number, ProblemKind::UnreadableLine { error: shortened(error) });
             }
         }
     }
@@ -215,7 +215,7 @@ impl Entries {
         match object(raw.0?) {
             Ok(message) => Some(message),
             Err(error) => {
-                self.ledger.problem(line, ProblemKind::UnreadableLine { error: brief(error) });
+                self.ledger.problem(line, ProblemKind::UnreadableLine { error: shortened(error) });
                 None
             }
         }

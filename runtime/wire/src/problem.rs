@@ -149,7 +149,7 @@ pub enum ProblemKind {
 const MAX_DETAIL_BYTES: usize = 256;
 
 /// What an error or a stream says, cut to [`MAX_DETAIL_BYTES`]: parsers quote whole values.
-pub(crate) fn brief(text: impl fmt::Display) -> String {
+pub(crate) fn shortened(text: impl fmt::Display) -> String {
     let mut text = text.to_string();
     if text.len() > MAX_DETAIL_BYTES {
         text.truncate(text.floor_char_boundary(MAX_DETAIL_BYTES));
