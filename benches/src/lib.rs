@@ -1,14 +1,23 @@
-//! What the benchmarks share: tools that do as little as they can, and a session around them.
+//! What the benchmarks share: a tool that does as little as it can, a session, a CPU clock.
+#![allow(clippy::expect_used, reason = "a benchmark that can't run has nothing to say")]
+
+mod cpu;
 
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use tokio::runtime::Runtime;
 use toolwright::{
     AnyTool, Card, Config, Output, Registry, Rules, RunCx, Safety, Session, Tool, ToolError,
     ToolUse, TurnResults,
 };
+
+pub use cpu::CpuTime;
+
+/// Sizes of a message over which cost should grow in proportion.
+pub const SIZES: [usize; 5] = [1, 10, 100, 1_000, 10_000];
 
 /// Does nothing, or waits.
 pub struct Noop;
@@ -44,16 +53,25 @@ impl Tool for Noop {
     }
 }
 
-/// A session with the tool above, in which everything may start.
+/// The runtime of every benchmark: two workers, as on the machine of the targets.
 ///
 /// # Panics
 ///
-/// If the session can't be started.
+/// If it can't be started.
+#[must_use]
+pub fn runtime() -> Runtime {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_time().build().expect("starts")
+}
+
+/// A session with [`Noop`], in which everything may start.
+///
+/// # Panics
+///
+/// If it can't be started.
 pub async fn session() -> Session {
-    #[expect(clippy::expect_used, reason = "a benchmark that can't start has nothing to say")]
     let tools = Registry::new([AnyTool::new(Noop)]).expect("one name");
     let config = Config { rules: Rules::allow_everything(), ..Config::new(tools) };
-    #[expect(clippy::expect_used, reason = "a benchmark that can't start has nothing to say")]
     Session::start(config).await.expect("starts")
 }
 
@@ -67,20 +85,14 @@ pub fn noops(n: usize) -> Vec<ToolUse> {
 ///
 /// # Panics
 ///
-/// If the session is closed.
+/// If a call is not taken, or has no result.
 pub async fn run(session: &Session, calls: Vec<ToolUse>) -> TurnResults {
-    #[expect(clippy::expect_used, reason = "a benchmark that can't run has nothing to say")]
+    let count = calls.len();
     let mut turn = session.open_turn().await.expect("opens");
     for call in calls {
-        #[expect(clippy::expect_used, reason = "ids are distinct")]
         turn.submit(call).await.expect("is taken");
     }
-    turn.finish().await
-}
-
-/// CPU time of this process so far.
-#[must_use]
-pub fn cpu_time() -> Duration {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
+    let results = turn.finish().await;
+    assert_eq!(results.results.len(), count);
+    results
 }

@@ -1,5 +1,4 @@
-//! What the actors and jobs of one session share: addresses, limits, and the state that outlives
-//! any of them.
+//! What the actors and jobs of a session share, and what must outlive any of them.
 
 use std::collections::HashMap;
 use std::num::NonZeroU16;

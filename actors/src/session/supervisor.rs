@@ -1,5 +1,4 @@
-//! The supervisor: starts the stages, starts them again when they fail, and answers for
-//! schedulers that die.
+//! The supervisor: starts stages, also again, and answers for schedulers that die.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! The handle of one turn: calls go in as their blocks complete, and the batch of results comes
-//! out complete and in order.
+//! The handle of a turn: calls go in one by one, the batch of results comes out whole.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,0 +1,2 @@
+//! Makespan of a mix of 10 ms calls.
+fn main() {}
