@@ -128,6 +128,10 @@ impl AnyTool {
 
     /// Parses an input and asks how safe it is. A panic in either is an invalid input.
     pub(crate) fn parse(&self, input: &Value) -> Result<(AnyInput, Safety), InvalidInput> {
+        // serde would take an array for a struct, field by field, whatever the schema says.
+        if !input.is_object() {
+            return Err(InvalidInput(wording::not_an_object(&self.card.name)));
+        }
         catch_unwind(AssertUnwindSafe(|| self.tool.parse(input))).unwrap_or_else(|panic| {
             Err(InvalidInput(wording::panicked_on_input(&self.card.name, &panic_text(&*panic))))
         })

@@ -197,6 +197,39 @@ pub enum EventKind {
     },
 }
 
+impl EventKind {
+    /// The call that it is about, if it is about one.
+    #[must_use]
+    pub fn call(&self) -> Option<u32> {
+        match self {
+            Self::Accepted { call, .. }
+            | Self::Gated { call }
+            | Self::Asking { call, .. }
+            | Self::Cleared { call, .. }
+            | Self::Refused { call, .. }
+            | Self::Logged { call }
+            | Self::Started { call }
+            | Self::Progressed { call, .. }
+            | Self::Lent { call }
+            | Self::Resumed { call }
+            | Self::Stopping { call, .. }
+            | Self::Returned { call, .. }
+            | Self::Overdue { call }
+            | Self::Gone { call }
+            | Self::ContextChanged { call, .. }
+            | Self::Stored { call, .. }
+            | Self::Emitted { call, .. }
+            | Self::Stalled { call, .. } => Some(*call),
+            Self::TurnOpened { .. }
+            | Self::Duplicate { .. }
+            | Self::Withdrawn { .. }
+            | Self::Sealed
+            | Self::TurnFinished { .. }
+            | Self::StageFailed { .. } => None,
+        }
+    }
+}
+
 /// How a call ended, as its result tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -35,6 +35,7 @@ mod content;
 mod cx;
 mod erased;
 mod event;
+pub mod history;
 mod ids;
 mod papers;
 mod registry;

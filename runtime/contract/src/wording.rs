@@ -8,7 +8,7 @@ use toolwright_kernel::{Progress, StopCause};
 use crate::ids::ToolUseId;
 use crate::papers::OutcomeKind;
 
-/// Longest part of a model's own text that is quoted back to it, in characters.
+/// Longest part of a model's own text, or of a panic, that is quoted to it, in characters.
 const QUOTE_CHARS: usize = 200;
 
 /// The wrapper of errors that are not a tool's own.
@@ -50,16 +50,26 @@ pub(crate) fn misfit_input(tool: &str, at: &str, error: &serde_json::Error) -> S
     format!("InputValidationError: {tool} failed due to the following issue:\n{place}{error}")
 }
 
+pub(crate) fn not_an_object(tool: &str) -> String {
+    format!(
+        "InputValidationError: {tool} failed due to the following issue:\n\
+         The input must be a JSON object"
+    )
+}
+
 pub(crate) fn panicked_on_input(tool: &str, panic: &str) -> String {
+    let panic = quote(panic, QUOTE_CHARS);
     format!("InputValidationError: {tool} crashed while it read its input: {panic}")
 }
 
 pub(crate) fn crashed(panic: &str) -> String {
-    let said = if panic.is_empty() { String::new() } else { format!(": {panic}") };
+    let panic = quote(panic, QUOTE_CHARS);
+    let said = if panic.is_empty() { panic } else { format!(": {panic}") };
     tool_use_error(&format!("Error: the tool crashed{said}. What it had done by then is unknown."))
 }
 
 pub(crate) fn unmapped(panic: &str) -> String {
+    let panic = quote(panic, QUOTE_CHARS);
     tool_use_error(&format!("The tool succeeded, but its output could not be shown: {panic}"))
 }
 
