@@ -8,3 +8,4 @@
 mod lanes;
 mod streaming;
 mod tidy;
+mod todo_write;

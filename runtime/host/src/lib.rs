@@ -13,3 +13,9 @@ pub use toolwright_contract::{
     AnyTool, Card, Cascade, Content, Effects, Footprint, OnInterrupt, Output, Registry, RunCx,
     Safety, Tool, ToolError, ToolResult, ToolUse,
 };
+pub use toolwright_tools::all as built_in_tools;
+
+/// The examples of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
