@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use crate::admission::Admission;
 use crate::call::{Phase, Storing, Waiting};
 use crate::words::{
-    CallIx, Cascade, Fact, Order, Policy, Refusal, Safety, StopCause, Verdict, Violation,
+    CallIx, Cascade, Ending, Fact, Order, Policy, Refusal, Returned, Safety, StopCause, Verdict,
+    Violation,
 };
 
 /// All calls of one assistant message.
@@ -104,12 +105,13 @@ impl Turn {
             Fact::Returned(ix, verdict) => self.returned(ix, verdict),
             Fact::Stored(ix) => self.step(ix, self.phase(ix)?.storing()?.stored()),
             Fact::StopOne(ix, cause) => {
-                self.phase(ix)?;
-                self.stop(ix, cause);
+                if self.phase(ix).is_some() {
+                    self.stop(ix, cause);
+                }
                 Some(())
             }
             Fact::StopAll(cause) => {
-                self.stop_all(cause, None);
+                self.stop_all(cause);
                 Some(())
             }
             Fact::Overdue(ix) => self.overdue(ix),
@@ -129,8 +131,9 @@ impl Turn {
         if self.sealed {
             return None;
         }
-        if ix.0 >= self.policy.max_calls {
-            self.stop_all(StopCause::TooManyCalls, None);
+        // Once is enough: a call that arrives later finds the turn given up.
+        if ix.0 == self.policy.max_calls {
+            self.stop_all(StopCause::TooManyCalls);
         }
         let (phase, ending) = match (self.given_up, screened) {
             (_, Err(why)) => {
@@ -164,19 +167,23 @@ impl Turn {
     }
 
     fn returned(&mut self, ix: CallIx, verdict: Verdict) -> Option<()> {
-        self.step(ix, self.phase(ix)?.running()?.returned(verdict))?;
-        if self.takes_siblings_along(verdict) {
-            self.stop_all(StopCause::Sibling(ix), Some(ix));
+        let storing = self.phase(ix)?.running()?.returned(verdict);
+        self.enter(ix, storing);
+        if self.takes_siblings_along(verdict, storing.ending) {
+            self.stop_all(StopCause::Sibling(ix));
         }
         Some(())
     }
 
-    fn takes_siblings_along(&self, verdict: Verdict) -> bool {
-        match (self.policy.cascade, verdict) {
-            (Cascade::Never, _) | (_, Verdict::Good | Verdict::Stopped) => false,
-            (Cascade::Declared, Verdict::Bad { cascades }) => cascades,
-            (Cascade::Declared, Verdict::Crashed) => false,
-            (Cascade::Any, Verdict::Bad { .. } | Verdict::Crashed) => true,
+    fn takes_siblings_along(&self, verdict: Verdict, ending: Ending) -> bool {
+        match (self.policy.cascade, ending) {
+            (Cascade::Never, _) => false,
+            (Cascade::Declared, _) => verdict == Verdict::Bad { cascades: true },
+            (Cascade::Any, Ending::Returned(Returned::Error | Returned::Crashed)) => true,
+            (
+                Cascade::Any,
+                Ending::Returned(Returned::Ok) | Ending::Refused(_) | Ending::Stopped(..),
+            ) => false,
         }
     }
 
@@ -189,15 +196,14 @@ impl Turn {
         }
     }
 
-    fn stop_all(&mut self, cause: StopCause, culprit: Option<CallIx>) {
+    fn stop_all(&mut self, cause: StopCause) {
         if self.given_up.is_none() {
             self.given_up = Some(cause);
         }
         for index in 0..self.calls.len() {
-            let ix = CallIx(index as u32);
             let spared = self.calls[index].running().is_some_and(|it| it.outlasts(cause));
-            if !spared && culprit != Some(ix) {
-                self.stop(ix, cause);
+            if !spared {
+                self.stop(CallIx(index as u32), cause);
             }
         }
     }
