@@ -231,12 +231,6 @@ impl Running {
     pub(crate) fn claim(self) -> Option<Self> {
         (self.width == Width::Lent).then_some(Self { width: Width::Claimed, ..self })
     }
-    pub(crate) fn is_claiming(self) -> bool {
-        self.width == Width::Claimed
-    }
-    pub(crate) fn needs_width(self) -> bool {
-        self.safety.footprint == Footprint::Shared
-    }
     pub(crate) fn resume(self) -> Self {
         Self { width: Width::Held, ..self }
     }

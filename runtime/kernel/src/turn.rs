@@ -246,12 +246,13 @@ impl Turn {
         }
     }
 
-    /// Gives lent width back before anybody new is let in: who holds a place comes first.
+    /// Gives lent width back before anybody new is let in: who holds a place comes first. An
+    /// exclusive call is alone, so it always finds width.
     fn resume(&mut self) {
         while let Some(&ix) = self.claiming.front() {
             // Otherwise it has ended while it waited for its width.
-            if let Some(it) = self.calls[ix.at()].running().filter(|it| it.is_claiming()) {
-                if it.needs_width() && !self.lanes.has_width() {
+            if let Some(it) = self.calls[ix.at()].running() {
+                if !self.lanes.has_width() {
                     return;
                 }
                 self.enter(ix, it.resume());

@@ -21,6 +21,10 @@ const POOR: Verdict = Verdict::Bad { cascades: false };
 const SHARED: Place = Place::Lane(Footprint::Shared);
 const EXCLUSIVE: Place = Place::Lane(Footprint::Exclusive);
 
+/// What earlier turns may have left in two lanes.
+const INHERITED: [&[Place]; 4] =
+    [&[SHARED], &[EXCLUSIVE], &[Place::Resting], &[SHARED, Place::Resting]];
+
 const fn rules(cascade: Cascade, width: u16) -> Rules {
     Rules { policy: Policy { cascade, max_calls: Policy::MAX_CALLS }, width }
 }
@@ -84,6 +88,12 @@ fn two_calls_side_by_side_meet_everything() {
     ]);
 }
 
+#[test]
+fn two_calls_that_keep_their_own_results_meet_everything() {
+    let apart = Scope { rules: rules(Cascade::Never, 2), ..EVERYTHING };
+    walk("two calls, everything, never cascading", &apart);
+}
+
 /// The kinds of calls and answers thinned out, for three calls and more.
 const MOST: Scope = Scope {
     size: 3,
@@ -95,6 +105,24 @@ const MOST: Scope = Scope {
     stop_all: &[StopCause::User],
     ..EVERYTHING
 };
+
+#[test]
+fn two_calls_meet_lanes_that_overdue_calls_hold() {
+    for inherited in INHERITED {
+        let cleared = &[Clearing::Same, Clearing::As(WRITE)];
+        let scope = Scope { size: 2, cleared, inherited, ..MOST };
+        let walk = walk(&format!("two calls, most, {inherited:?} inherited"), &scope);
+        walk.has_seen(&[Sight::AnInheritedLaneHoldsACallUp]);
+    }
+}
+
+#[test]
+fn two_calls_where_one_is_allowed_meet_most() {
+    let policy = Policy { cascade: Cascade::Declared, max_calls: 1 };
+    let scope = Scope { size: 2, rules: Rules { policy, width: 2 }, ..MOST };
+    let walk = walk("two calls, most, one allowed", &scope);
+    walk.has_seen(&[Sight::TooManyCalls, Sight::ALatecomerIsStopped]);
+}
 
 #[test]
 fn three_calls_meet_most() {
@@ -207,9 +235,9 @@ fn a_message_of_too_many_calls_is_refused_whatever_happens() {
 }
 
 #[test]
-fn calls_inherit_lanes_that_overdue_calls_hold() {
-    for inherited in [&[SHARED][..], &[EXCLUSIVE], &[Place::Resting], &[SHARED, Place::Resting]] {
-        let scope = Scope { inherited, ..MOST };
+fn three_calls_meet_lanes_that_overdue_calls_hold() {
+    for inherited in INHERITED {
+        let scope = Scope { inherited, verdicts: &[Verdict::Good, BAD], ..MOST };
         let walk = walk(&format!("three calls, most, {inherited:?} inherited"), &scope);
         walk.has_seen(&[Sight::AnInheritedLaneHoldsACallUp]);
     }

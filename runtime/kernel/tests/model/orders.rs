@@ -36,7 +36,7 @@ impl World<'_> {
             Order::Stop(ix, cause) => {
                 let call = self.at(ix);
                 hold(!call.told && call.is_worked_on(), laws::STOP_REACHES)?;
-                hold(call.stop == Some(cause), laws::FIRST_CAUSE)?;
+                known_cause(call, cause)?;
                 call.told = true;
             }
             Order::Store(ix, ending) => self.store(ix, ending)?,
@@ -107,10 +107,7 @@ impl World<'_> {
                 self.sights.note(Sight::ARecordIsRefused, why == Refusal::Unrecorded);
             }
             Ending::Stopped(cause, progress) => {
-                let sibling = matches!(cause, StopCause::Sibling(_));
-                let law =
-                    if sibling && call.stop.is_none() { laws::CULPRIT } else { laws::FIRST_CAUSE };
-                hold(call.stop == Some(cause), law)?;
+                known_cause(&call, cause)?;
                 let returned = matches!(
                     answer,
                     Some(Answer::Returned(Verdict::Good | Verdict::Bad { .. } | Verdict::Crashed))
@@ -120,6 +117,7 @@ impl World<'_> {
                     Progress::NotStarted => hold(!call.ran, laws::NOT_STARTED)?,
                     Progress::MayHaveRun => hold(call.ran, laws::MAY_HAVE_RUN)?,
                 }
+                let sibling = matches!(cause, StopCause::Sibling(_));
                 self.sights.note(Sight::ASiblingIsStoppedBeforeItStarts, sibling && !call.ran);
                 self.sights.note(Sight::ASiblingIsStoppedWhileItRuns, sibling && call.ran);
                 self.sights.note(Sight::TooManyCalls, cause == StopCause::TooManyCalls);
@@ -132,4 +130,11 @@ impl World<'_> {
         call.forget(Stage::Store);
         Ok(())
     }
+}
+
+/// The cause must be the first that covers the call; a sibling only if the policy says so.
+fn known_cause(call: &Call, cause: StopCause) -> Result<(), Law> {
+    let unheard_of = matches!(cause, StopCause::Sibling(_)) && call.stop.is_none();
+    let law = if unheard_of { laws::CULPRIT } else { laws::FIRST_CAUSE };
+    hold(call.stop == Some(cause), law)
 }
