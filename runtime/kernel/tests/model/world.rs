@@ -35,12 +35,13 @@ pub(crate) struct World<'r> {
 /// Lanes in which exactly these places are taken, made the way a session makes them: by calls of
 /// an earlier turn that are overdue.
 fn lanes_with(width: u16, places: &[Place]) -> Admission {
-    let widest = u16::try_from(places.len()).unwrap().max(width);
-    assert!(widest == width, "an earlier turn had the same lanes");
     let lanes = Admission::new(width.try_into().unwrap());
     let mut earlier = Turn::new(Policy::default(), lanes);
     let safe = Safety { footprint: Footprint::Shared, ..Safety::default() };
-    for (at, &place) in places.iter().enumerate() {
+    // Who rests makes room for who follows.
+    let mut places = places.to_vec();
+    places.sort_by_key(|&place| place != Place::Resting);
+    for (at, place) in places.into_iter().enumerate() {
         let ix = CallIx(u32::try_from(at).unwrap());
         let alone = place == Place::Lane(Footprint::Exclusive);
         let safety = if alone { Safety::default() } else { safe };
@@ -156,7 +157,11 @@ impl<'r> World<'r> {
                 call.held = call.held.filter(|_| call.late);
                 call.forget(Stage::Stored);
             }
-            Fact::StopOne(ix, cause) => self.at(ix).cover(cause),
+            Fact::StopOne(ix, cause) => {
+                if let Some(call) = self.calls.get_mut(ix.at()) {
+                    call.cover(cause);
+                }
+            }
             Fact::StopAll(cause) => self.cover_all(cause),
             Fact::Overdue(ix) => {
                 self.at(ix).stage = Stage::Over(Answer::Late);

@@ -59,7 +59,10 @@ fn survival(number: usize, file: &str, mutant: Mutant) -> Option<String> {
     for tests in STAGES {
         match walk(&dir, tests) {
             Ok(()) => {}
-            Err(text) if text.contains(&format!("broken: {}\n", mutant.breaks.0)) => return None,
+            Err(text) if text.contains(&format!("broken: {}\n", mutant.breaks.0)) => {
+                fs::remove_dir_all(&dir).unwrap();
+                return None;
+            }
             Err(text) => {
                 let broken = text.lines().find(|line| line.starts_with("broken: "));
                 told = format!("dies otherwise: {}", broken.unwrap_or(&text));
