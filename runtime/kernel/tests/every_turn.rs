@@ -201,10 +201,42 @@ fn four_calls_nest_between_exclusive_ones() {
 }
 
 #[test]
-fn four_calls_ask_and_nest_in_one_lane() {
-    let scope = Scope { rules: rules(Cascade::Never, 1), asks: true, lends: true, ..CALM };
-    let walk = walk("four calls, asks and nesting, width 1", &scope);
-    walk.has_seen(&[Sight::AClaimWaits, Sight::ACallThatAskedWaitsForWidth]);
+fn four_calls_ask_and_nest_between_exclusive_ones() {
+    let scope =
+        Scope { asks: true, lends: true, screened: &[Ok(READ), Ok(WRITE), Ok(POST)], ..CALM };
+    for width in 1..=3 {
+        let scope = Scope { rules: rules(Cascade::Never, width), ..scope };
+        let walk = walk(&format!("four calls, asks and nesting, width {width}"), &scope);
+        walk.has_seen(&[Sight::AClaimWaits, Sight::ACallThatAskedWaitsForWidth]);
+    }
+}
+
+#[test]
+fn four_calls_that_ask_are_denied_and_stopped() {
+    let scope = Scope {
+        asks: true,
+        denied: &[Refusal::Denied],
+        unrecorded: &[Refusal::Unrecorded],
+        stop_one: &[StopCause::User],
+        stop_all: &[StopCause::Shutdown],
+        cleared: &[Clearing::Same, Clearing::As(WRITE)],
+        streams: false,
+        ..CALM
+    };
+    walk("four calls, asks, refusals and stops, width 2", &scope);
+}
+
+#[test]
+fn four_calls_that_nest_fail_and_are_stopped() {
+    let scope = Scope {
+        lends: true,
+        overdue: true,
+        verdicts: &[Verdict::Good, BAD, Verdict::Stopped],
+        stop_all: &[StopCause::User],
+        streams: false,
+        ..CALM
+    };
+    walk("four calls, nesting, verdicts, overdue and stops, width 2", &scope);
 }
 
 #[test]
@@ -217,6 +249,19 @@ fn four_calls_are_overdue() {
     };
     let walk = walk("four calls, overdue, width 2", &scope);
     walk.has_seen(&[Sight::AnOverdueCallKeepsTheNextWaiting, Sight::AnOverdueCallOutlivesTheTurn]);
+}
+
+#[test]
+fn four_calls_meet_most() {
+    let scope = Scope {
+        size: 4,
+        streams: false,
+        denied: &[],
+        unrecorded: &[],
+        verdicts: &[Verdict::Good, BAD],
+        ..MOST
+    };
+    walk("four calls, most, width 2", &scope);
 }
 
 #[test]
@@ -237,7 +282,7 @@ fn a_message_of_too_many_calls_is_refused_whatever_happens() {
 #[test]
 fn three_calls_meet_lanes_that_overdue_calls_hold() {
     for inherited in INHERITED {
-        let scope = Scope { inherited, verdicts: &[Verdict::Good, BAD], ..MOST };
+        let scope = Scope { inherited, streams: false, ..MOST };
         let walk = walk(&format!("three calls, most, {inherited:?} inherited"), &scope);
         walk.has_seen(&[Sight::AnInheritedLaneHoldsACallUp]);
     }

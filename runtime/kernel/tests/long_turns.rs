@@ -1,5 +1,7 @@
 //! Long random turns, held to the laws that `every_turn` checks in each short one.
 
+#![expect(clippy::unwrap_used, reason = "a test that fails says where")]
+
 mod model;
 
 use model::laws::Law;

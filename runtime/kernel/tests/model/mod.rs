@@ -3,6 +3,7 @@
 //! The world is judged by the orders that were given and the facts that were told, never by what
 //! the kernel says of itself. It depends on nothing but the kernel, so that the mutants can be
 //! built next to it by a bare compiler.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that fails says where")]
 #![allow(dead_code, reason = "each test uses its own part of the model")]
 
 pub(crate) mod call;

@@ -89,8 +89,11 @@ impl World<'_> {
         hold(self.turn.is_finished() == self.finished, laws::FINISH_ONCE)
     }
 
-    /// A next turn that inherits the lanes can free exactly what is held, and no more.
+    /// A next turn that inherits the lanes can free exactly what is held, and no more; and each
+    /// call says what it holds.
     fn check_lanes(&self) -> Result<(), Law> {
+        let said = self.turn.calls().iter().map(|phase| phase.place());
+        hold(said.eq(self.calls.iter().map(|call| call.held)), laws::LANES)?;
         let mut next = Turn::new(self.rules.policy, self.turn.lanes().clone());
         let own = self.calls.iter().filter_map(|call| call.held);
         for place in own.chain(self.inherited.iter().copied()) {

@@ -3,10 +3,16 @@
 //! Each mutant of the kernel and the walk over it are built by a bare compiler, so the whole
 //! table takes a minute.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that fails says where")]
+
 #[path = "../model/laws.rs"]
 #[allow(dead_code, reason = "not every law has a mutant of its own")]
 mod laws;
 mod table;
+
+mod in_admission;
+mod in_call;
+mod in_turn;
 
 use std::fs;
 use std::path::{Path, PathBuf};
