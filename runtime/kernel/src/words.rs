@@ -215,7 +215,9 @@ pub enum Fact {
     /// All calls were told to stop, those that are still to come included.
     StopAll(StopCause),
     /// A call that was told to stop has not ended in time. It is answered now, and keeps its
-    /// lane until it is [`Gone`](Fact::Gone).
+    /// lane until it is [`Gone`](Fact::Gone). That is the only thing that can still be true of
+    /// what works on it: whatever it answers later means `Gone`, and what it wishes meanwhile
+    /// (`Asking`, `Lent`, `Reclaimed`) is nobody's business any more.
     Overdue(CallIx),
     /// A call that was answered as overdue has really ended.
     Gone(CallIx),
@@ -235,7 +237,7 @@ pub enum Order {
     Log(CallIx),
     /// Start the tool: `Returned`.
     Run(CallIx),
-    /// Go on: the width that was lent is back.
+    /// Go on: the width that was lent is back. Comes after a `Stop` too.
     Resume(CallIx),
     /// Tell gate, log or tool to stop; their own answer is still owed, or `Overdue`.
     Stop(CallIx, StopCause),
