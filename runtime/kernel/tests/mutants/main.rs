@@ -22,8 +22,12 @@ use table::{Mutant, every_mutant};
 const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The walks to try, the quick ones first; none named is all of them.
-const STAGES: [&[&str]; 3] =
-    [&["one_call", "two_calls_meet_lanes", "two_calls_where"], &["two_calls"], &[]];
+const STAGES: [&[&str]; 4] = [
+    &["one_call", "two_calls_meet_lanes", "two_calls_where"],
+    &["two_calls"],
+    &["four_calls_ask_and_nest"],
+    &[],
+];
 
 #[test]
 fn the_kernel_as_it_is_survives() {
