@@ -1,5 +1,7 @@
 //! The assembled runtime: sessions, replay and the command line.
 
+pub mod cli;
+pub mod replay;
 mod stream;
 
 pub use stream::{StreamBroke, StreamedTurn, Told, call_of};

@@ -1,0 +1,83 @@
+//! What recorded tools are: the one table that gives a recorded name the safety that it had.
+//!
+//! The names are Claude Code's own, former ones included (docs 2.1.240 and transcripts from 1.0
+//! on). What is not listed, `mcp__*` included, runs alone and is taken to write: fail closed.
+
+use toolwright_contract::{Effects, Footprint, OnInterrupt, Safety};
+
+/// Look at things and change nothing.
+const READERS: &[&str] = &[
+    "AgentOutputTool",
+    "BashOutput",
+    "Glob",
+    "Grep",
+    "LS",
+    "LSP",
+    "ListMcpResources",
+    "ListMcpResourcesTool",
+    "NotebookRead",
+    "Read",
+    "ReadMcpResource",
+    "ReadMcpResourceTool",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+];
+
+/// May change something and yet run side by side: each is an agent with calls of its own.
+const AGENTS: &[&str] = &["Agent", "Task"];
+
+/// Run commands: a failure of theirs takes its siblings along under `--siblings bash`.
+const SHELLS: &[&str] = &["Bash", "PowerShell"];
+
+/// What a call of this tool may do.
+pub(super) fn safety_of(name: &str) -> Safety {
+    if READERS.contains(&name) {
+        Safety::read_only()
+    } else if AGENTS.contains(&name) {
+        Safety {
+            footprint: Footprint::Shared,
+            effects: Effects::Writes,
+            on_interrupt: OnInterrupt::Cancel,
+        }
+    } else {
+        Safety::default()
+    }
+}
+
+/// Whether the tool runs commands.
+pub(super) fn is_shell(name: &str) -> bool {
+    SHELLS.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_and_agents_run_side_by_side_and_only_readers_need_no_start_record() {
+        for name in READERS {
+            assert_eq!(safety_of(name), Safety::read_only(), "{name}");
+        }
+        for name in AGENTS {
+            let safety = safety_of(name);
+            assert_eq!((safety.footprint, safety.effects), (Footprint::Shared, Effects::Writes));
+        }
+    }
+
+    #[test]
+    fn what_is_not_listed_runs_alone() {
+        for name in ["Bash", "Edit", "Write", "mcp__files__read", "read", "Read ", "", "Later"] {
+            assert_eq!(safety_of(name), Safety::default(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn only_shells_are_shells() {
+        assert!(is_shell("Bash") && is_shell("PowerShell"));
+        assert!(!is_shell("BashOutput") && !is_shell("bash") && !is_shell("mcp__x__Bash"));
+    }
+}

@@ -1,0 +1,1 @@
+//! Specification of the replay: what each option does to a recording.

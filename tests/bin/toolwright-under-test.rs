@@ -1,0 +1,5 @@
+//! The program, built in this package so that its tests can find it.
+
+fn main() -> std::process::ExitCode {
+    toolwright::cli::main()
+}
