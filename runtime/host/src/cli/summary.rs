@@ -6,7 +6,9 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use toolwright_wire::Format;
 
-use crate::replay::{Clock, Execute, Figures, LEGEND, Options, Replayed, Timeline, plural, time};
+use crate::replay::{
+    Clock, Columns, Execute, Figures, LEGEND, Options, Replayed, Timeline, plural, time,
+};
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
@@ -70,8 +72,9 @@ pub(super) fn turns(
     writeln!(out, "{FAINT:#}\n")?;
     let numbered = replayed.turns.iter().enumerate();
     let shown: Vec<_> = numbered.filter(|(_, it)| all || it.calls.len() > 1).collect();
+    let columns = Columns::fitting(shown.iter().map(|(_, turn)| *turn), columns);
     for &(at, turn) in &shown {
-        writeln!(out, "{}", Timeline { turn, number: at + 1, width: columns })?;
+        writeln!(out, "{}", Timeline { turn, number: at + 1, columns })?;
     }
     let left_out = replayed.turns.len() - shown.len();
     if !shown.is_empty() {
@@ -142,7 +145,11 @@ fn times(
     row("replayed", format!("{}{clock}, {gain}", time(it.makespan_us)))?;
     let (bound, path) = (time(it.bound_us), time(it.critical_path_us));
     let lanes = plural(options.cap.get().into(), "lane");
-    row("at best", format!("{bound} with {lanes}, {path} with any number"))
+    let at_best = match it.bound_us == it.critical_path_us {
+        true => format!("{path}, however many lanes there are"),
+        false => format!("{bound} with {lanes}, {path} with any number"),
+    };
+    row("at best", at_best)
 }
 
 fn calls(it: &Figures) -> String {

@@ -3,6 +3,7 @@
 //! The names are Claude Code's own, former ones included (docs 2.1.240 and transcripts from 1.0
 //! on). What is not listed, `mcp__*` included, runs alone and is taken to write: fail closed.
 
+use serde_json::Value;
 use toolwright_contract::{Effects, Footprint, OnInterrupt, Safety};
 
 /// Look at things and change nothing.
@@ -32,6 +33,27 @@ const AGENTS: &[&str] = &["Agent", "Task"];
 
 /// Run commands: a failure of theirs takes its siblings along under `--siblings bash`.
 const SHELLS: &[&str] = &["Bash", "PowerShell"];
+
+/// The inputs that tell most of a call, the most telling first.
+const TELLING: &[&str] = &[
+    "command",
+    "file_path",
+    "notebook_path",
+    "pattern",
+    "url",
+    "query",
+    "description",
+    "subject",
+    "skill",
+    "path",
+];
+
+/// The input that tells most of a call: a known one, else the first text.
+pub(super) fn telling_input(input: &Value) -> Option<&str> {
+    let fields = input.as_object()?;
+    let known = TELLING.iter().find_map(|it| fields.get(*it)?.as_str());
+    known.or_else(|| fields.values().find_map(Value::as_str))
+}
 
 /// What a call of this tool may do.
 pub(super) fn safety_of(name: &str) -> Safety {

@@ -37,7 +37,7 @@ use toolwright_wire::{Format, Problem, Recording};
 pub use figures::Figures;
 pub use history_log::HistoryLog;
 pub use played::{PlayedCall, Stopped};
-pub use timeline::Timeline;
+pub use timeline::{Columns, Timeline};
 pub(crate) use timeline::{LEGEND, plural, time};
 
 use played::Course;

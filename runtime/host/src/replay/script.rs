@@ -71,17 +71,31 @@ fn turn(at: u64, recorded: RecordedTurn, options: &Options) -> ScriptedTurn {
     for (at, call) in recorded.calls.into_iter().enumerate() {
         let has_result = call.result.is_some();
         let (tool_use, part) = casting.call(at, call);
-        let input = match &tool_use.input {
-            RawInput::Json(input) => input,
-            RawInput::Malformed { .. } => &Value::Null,
-        };
-        let label = wording::call_in_short(&tool_use.name, input);
-        script.cues.push(Cue { label, has_result });
+        script.cues.push(Cue { label: label(&tool_use), has_result });
         // The first call keeps an id that comes twice, as in the runtime.
         script.parts.entry(tool_use.id.clone()).or_insert(part);
         script.calls.push(tool_use);
     }
     script
+}
+
+/// A call in a few words: the tool and the input that tells most.
+fn label(call: &ToolUse) -> String {
+    /// Longest input in a label, in characters.
+    const LONGEST: usize = 100;
+    let said = match &call.input {
+        RawInput::Json(input) => catalogue::telling_input(input).unwrap_or_default(),
+        RawInput::Malformed { raw, .. } => raw,
+    };
+    let said = match said.rsplitn(3, '/').collect::<Vec<_>>()[..] {
+        // Of a long path, the end tells the files apart.
+        [file, folder, above] if said.starts_with('/') && !above.is_empty() => {
+            format!("…/{folder}/{file}")
+        }
+        _ => said.to_owned(),
+    };
+    let name = wording::quote(&call.name, LONGEST);
+    if said.is_empty() { name } else { format!("{name}({})", wording::quote(&said, LONGEST)) }
 }
 
 fn ending(call: &RecordedCall) -> Option<RecordedEnding> {

@@ -16,6 +16,10 @@ const NARROWEST: usize = 64;
 /// Widest picture, in columns: a bar need not be longer to be read.
 const WIDEST: usize = 140;
 
+/// Shortest and longest bar, in columns.
+const SHORTEST_BAR: usize = 16;
+const LONGEST_BAR: usize = 60;
+
 /// Results above this many characters are worth a word: the usual limit of what stays inline.
 const LONG_RESULT: usize = 30_000;
 
@@ -28,6 +32,31 @@ const CANCELLED: Style = AnsiColor::Yellow.on_default();
 /// What the signs of a picture mean.
 pub(crate) const LEGEND: &str = "█ runs   · waits for its turn   ✗ failed   ⊘ cancelled";
 
+/// Where things stand in the lines of a session's pictures.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns {
+    label: usize,
+    bar: usize,
+}
+
+impl Columns {
+    /// Columns in which these turns fit, within a width if that is possible.
+    pub fn fitting<'a>(turns: impl IntoIterator<Item = &'a PlayedTurn>, width: usize) -> Self {
+        let width = width.clamp(NARROWEST, WIDEST);
+        let (mut label, mut marks) = (8, 0);
+        for turn in turns {
+            for (at, call) in turn.calls.iter().enumerate() {
+                label = label.max(measure_text_width(&call.label));
+                marks = marks.max(measure_text_width(&mark(&turn.calls, at).1));
+            }
+        }
+        let label = label.min(width * 3 / 10);
+        // Number, label, bar, time and mark, with what is between them.
+        let bar = width.saturating_sub(5 + label + 1 + 10 + 2 + marks);
+        Self { label, bar: bar.clamp(SHORTEST_BAR, LONGEST_BAR) }
+    }
+}
+
 /// The picture of a turn, with colours; write it through a stream that strips them if need be.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeline<'a> {
@@ -35,13 +64,12 @@ pub struct Timeline<'a> {
     pub turn: &'a PlayedTurn,
     /// Its number, as people count.
     pub number: usize,
-    /// Columns that it may take.
-    pub width: usize,
+    /// Where things stand.
+    pub columns: Columns,
 }
 
-/// Where things stand in a line.
-struct Layout {
-    label: usize,
+/// Where the bars of a turn stand, and for which time.
+struct Scale {
     bar: usize,
     from_us: u64,
     to_us: u64,
@@ -49,16 +77,18 @@ struct Layout {
 
 impl fmt::Display for Timeline<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let calls = &self.turn.calls;
         self.heading(f)?;
-        let marks: Vec<_> = (0..calls.len()).map(|it| mark(calls, it)).collect();
-        let layout = self.layout(&marks);
-        for (at, (call, (style, mark))) in calls.iter().zip(&marks).enumerate() {
-            let label = truncate_str(&call.label, layout.label, "…");
-            let pad = " ".repeat(layout.label - measure_text_width(&label));
+        let calls = &self.turn.calls;
+        let Columns { label: width, bar } = self.columns;
+        let (from_us, to_us) = extent(calls);
+        let scale = Scale { bar, from_us, to_us };
+        for (at, call) in calls.iter().enumerate() {
+            let label = truncate_str(&call.label, width, "…");
+            let pad = " ".repeat(width - measure_text_width(&label));
             let time = call.ran_us().map_or(Cow::Borrowed("–"), |it| Cow::Owned(time(it)));
+            let (style, mark) = mark(calls, at);
             write!(f, "{FAINT}{:>4}{FAINT:#} {label}{pad} ", at + 1)?;
-            layout.bar(f, call, *style)?;
+            scale.bar(f, call, style)?;
             write!(f, " {time:>9}")?;
             match mark.is_empty() {
                 true => writeln!(f)?,
@@ -85,20 +115,9 @@ impl Timeline<'_> {
         }
         writeln!(f, "{FAINT:#}")
     }
-
-    fn layout(&self, marks: &[(Style, String)]) -> Layout {
-        let width = self.width.clamp(NARROWEST, WIDEST);
-        let labels = self.turn.calls.iter().map(|it| measure_text_width(&it.label));
-        let label = labels.max().unwrap_or(0).clamp(8, width / 3);
-        let mark = marks.iter().map(|(_, it)| measure_text_width(it)).max().unwrap_or(0);
-        // Number, label, bar, time, mark, with what is between them.
-        let bar = width.saturating_sub(5 + label + 1 + 10 + 2 + mark).clamp(10, 60);
-        let (from_us, to_us) = extent(&self.turn.calls);
-        Layout { label, bar, from_us, to_us }
-    }
 }
 
-impl Layout {
+impl Scale {
     fn bar(&self, f: &mut fmt::Formatter<'_>, call: &PlayedCall, style: Style) -> fmt::Result {
         let end = self.column(call.ended_us);
         let start = call.started_us.map_or(end, |it| self.column(it).min(self.bar - 1));
@@ -132,24 +151,25 @@ fn mark(calls: &[PlayedCall], at: usize) -> (Style, String) {
     let call = &calls[at];
     let (style, mut words) = match call.ended {
         Some(HowEnded::StoppedNotStarted) => {
-            (CANCELLED, vec![format!("⊘ {} before it started", why(call.stopped))])
+            (CANCELLED, vec![format!("⊘ {}, not started", why(call.stopped))])
         }
         Some(HowEnded::StoppedMayHaveRun) => {
-            (CANCELLED, vec![format!("⊘ {} while it ran", why(call.stopped))])
+            (CANCELLED, vec![format!("⊘ {} while running", why(call.stopped))])
         }
         Some(HowEnded::Refused) => (FAILED, vec![format!("✗ refused: {}", no(call.refused))]),
         Some(HowEnded::Crashed) => (FAILED, vec!["✗ crashed".to_owned()]),
         Some(HowEnded::Error) if !call.was_recorded => {
-            (CANCELLED, vec!["? no result was recorded".to_owned()])
+            (CANCELLED, vec!["? no recorded result".to_owned()])
         }
         Some(HowEnded::Error) if took_others_along(calls, at) => {
-            (FAILED, vec!["✗ failed, which stops the rest".to_owned()])
+            (FAILED, vec!["✗ failed, stops the rest".to_owned()])
         }
         Some(HowEnded::Error) => (FAILED, vec!["✗ failed".to_owned()]),
         Some(HowEnded::Ok) => (FAINT, vec![]),
         None => (FAILED, vec!["✗ never answered".to_owned()]),
     };
-    if call.waited_us() > 0 && call.started_us.is_some() {
+    // Of the others, the dots tell enough.
+    if call.waited_us() > 0 && words.is_empty() {
         words.push(format!("waited {}", time(call.waited_us())));
     }
     if call.result_chars > LONG_RESULT {
@@ -213,4 +233,97 @@ pub(crate) fn time(us: u64) -> String {
 /// `1 call`, `2 calls`.
 pub(crate) fn plural(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use anstream::adapter::strip_str;
+    use toolwright_contract::Cascade;
+
+    use super::*;
+
+    fn call(label: &str, times_ms: (u64, Option<u64>, u64), ended: HowEnded) -> PlayedCall {
+        let (admitted, started, over) = times_ms;
+        PlayedCall {
+            label: label.to_owned(),
+            alone: false,
+            accepted_us: 0,
+            admitted_us: started.map(|_| admitted * 1_000),
+            started_us: started.map(|it| it * 1_000),
+            ended_us: over * 1_000,
+            ended: Some(ended),
+            is_error: ended != HowEnded::Ok,
+            refused: None,
+            stopped: None,
+            was_recorded: true,
+            result_chars: 0,
+            beside: 1,
+        }
+    }
+
+    fn picture(calls: Vec<PlayedCall>, width: usize) -> String {
+        let turn = PlayedTurn { by_subagent: true, cascade: Cascade::Any, calls };
+        let columns = Columns::fitting([&turn], width);
+        strip_str(&Timeline { turn: &turn, number: 7, columns }.to_string()).to_string()
+    }
+
+    #[test]
+    fn a_picture_shows_who_ran_waited_failed_and_was_cancelled_and_why() {
+        let by_second = Stopped { cause: StopName::Sibling, culprit: Some(1) };
+        let calls = vec![
+            call("Look(a)", (0, Some(0), 500), HowEnded::Ok),
+            call("Run(b)", (500, Some(500), 1_500), HowEnded::Error),
+            PlayedCall {
+                stopped: Some(by_second),
+                ..call("Look(c)", (0, Some(250), 1_500), HowEnded::StoppedMayHaveRun)
+            },
+            PlayedCall {
+                stopped: Some(by_second),
+                ..call("Look(d)", (0, None, 1_500), HowEnded::StoppedNotStarted)
+            },
+            PlayedCall {
+                refused: Some(RefusalName::UnknownTool),
+                ..call("Nobody", (0, None, 0), HowEnded::Refused)
+            },
+            PlayedCall { was_recorded: false, ..call("Look(e)", (0, Some(0), 0), HowEnded::Error) },
+            PlayedCall {
+                result_chars: 78_000,
+                ..call("Look(f)", (1_000, Some(1_000), 2_000), HowEnded::Ok)
+            },
+        ];
+        insta::assert_snapshot!(picture(calls, 100), @"");
+    }
+
+    #[test]
+    fn no_line_of_a_picture_is_wider_than_asked_for_if_that_is_possible() {
+        let label = "Look(".to_owned() + &"ü漢".repeat(60) + ")";
+        for width in [64, 80, 100, 140] {
+            let calls = vec![call(&label, (3, Some(3), 9), HowEnded::Ok); 3];
+            for line in picture(calls, width).lines() {
+                assert!(measure_text_width(line) <= width, "{width}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_turn_without_time_still_shows_that_its_calls_ran() {
+        let picture = picture(vec![call("Look", (0, Some(0), 0), HowEnded::Ok); 2], 80);
+        assert_eq!(picture.matches('█').count(), 2, "{picture}");
+    }
+
+    #[test]
+    fn times_read_as_people_say_them() {
+        for (us, said) in [
+            (0, "0 ms"),
+            (999, "999 µs"),
+            (1_000, "1 ms"),
+            (999_999, "999 ms"),
+            (1_000_000, "1.00 s"),
+            (61_000_000, "1 m 01 s"),
+            (3_599_999_999, "59 m 59 s"),
+            (7_380_000_000, "2 h 03 m"),
+        ] {
+            assert_eq!(time(us), said);
+        }
+    }
 }
