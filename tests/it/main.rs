@@ -6,6 +6,8 @@
 )]
 
 mod lanes;
+mod replay;
+mod slow_replay_cli;
 mod streaming;
 mod tidy;
 mod todo_write;

@@ -138,6 +138,11 @@ fn times(
         Clock::Virtual => "",
         Clock::Real { .. } => " on the real clock",
     };
+    if it.parallel_groups > 0 && it.groups > it.parallel_groups {
+        let (took, serial) = (time(it.parallel_makespan_us), time(it.parallel_serial_us));
+        let messages = plural(it.parallel_groups, "message");
+        row("side by side", format!("{messages} took {took} instead of {serial}"))?;
+    }
     row("one by one", time(it.serial_us))?;
     let times = it.serial_us as f64 / it.makespan_us.max(1) as f64;
     let gain =
@@ -157,7 +162,9 @@ fn calls(it: &Figures) -> String {
     let together = match (it.parallel_groups, it.groups, it.max_parallel) {
         (0, ..) => String::new(),
         (_, 1, most) => format!(", at most {most} at once"),
-        (some, _, most) => format!("; {some} had calls side by side, at most {most} at once"),
+        (some, _, most) => {
+            format!(", {some} of them with calls side by side, at most {most} at once")
+        }
     };
     format!("{} in {messages}{together}", it.calls)
 }

@@ -43,6 +43,12 @@ pub struct Figures {
     pub violations: Vec<String>,
     /// Messages of which several calls ran at once.
     pub parallel_groups: usize,
+    /// [`serial_us`](Self::serial_us) of these alone.
+    #[serde(rename = "parallel_serial_ms", serialize_with = "milliseconds")]
+    pub parallel_serial_us: u64,
+    /// [`makespan_us`](Self::makespan_us) of these alone.
+    #[serde(rename = "parallel_makespan_ms", serialize_with = "milliseconds")]
+    pub parallel_makespan_us: u64,
     /// Calls for which the recording holds no result.
     pub unanswered: usize,
     /// The longest wait for a lane. A sum has the largest.
@@ -85,6 +91,9 @@ impl Figures {
         let last_end =
             calls.iter().filter(|it| it.started_us.is_some()).map(|it| it.ended_us).max();
         let max_parallel = calls.iter().map(|it| it.beside).max().unwrap_or(0);
+        let makespan_us = last_end.unwrap_or(0).saturating_sub(first_start.unwrap_or(0));
+        let serial_us = bounds::serial_us(&spans);
+        let is_parallel = max_parallel > 1;
         *self += &Self {
             calls: calls.len(),
             results,
@@ -92,13 +101,15 @@ impl Figures {
             cancelled: calls.iter().filter(|it| it.was_cancelled()).count(),
             groups: 1,
             max_parallel,
-            serial_us: bounds::serial_us(&spans),
-            makespan_us: last_end.unwrap_or(0).saturating_sub(first_start.unwrap_or(0)),
+            serial_us,
+            makespan_us,
             critical_path_us: bounds::critical_path_us(&spans),
             bound_us: bounds::bound_us(&spans, cap),
             overhead: Overhead { spent, calls: calls.len() },
             violations: Vec::new(),
-            parallel_groups: usize::from(max_parallel > 1),
+            parallel_groups: usize::from(is_parallel),
+            parallel_serial_us: if is_parallel { serial_us } else { 0 },
+            parallel_makespan_us: if is_parallel { makespan_us } else { 0 },
             unanswered: calls.iter().filter(|it| !it.was_recorded).count(),
             max_wait_us: calls.iter().map(PlayedCall::waited_us).max().unwrap_or(0),
             history: None,
@@ -122,6 +133,8 @@ impl AddAssign<&Self> for Figures {
         self.overhead.calls += more.overhead.calls;
         self.violations.extend_from_slice(&more.violations);
         self.parallel_groups += more.parallel_groups;
+        self.parallel_serial_us += more.parallel_serial_us;
+        self.parallel_makespan_us += more.parallel_makespan_us;
         self.unanswered += more.unanswered;
         self.max_wait_us = self.max_wait_us.max(more.max_wait_us);
         self.history = None;

@@ -122,7 +122,6 @@ impl Course {
             | EventKind::Gone { .. }
             | EventKind::ContextChanged { .. }
             | EventKind::Stored { .. }
-            | EventKind::GivenUp { .. }
             | EventKind::Sealed
             | EventKind::TurnFinished { .. }
             | EventKind::StageFailed { .. }

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolwright_contract::{Cascade, Content, RawInput, ToolUse, ToolUseId, wording};
-use toolwright_wire::{Input, RecordedCall, RecordedEnding, RecordedTurn, Thread};
+use toolwright_wire::{RecordedCall, RecordedEnding, RecordedTurn, Thread};
 
 use super::recorded_tool::Part;
 use super::{Clock, Execute, Options, Siblings, catalogue};
+use crate::call_of;
 
 /// Most tasks that a call lets go first at its end: enough to mix a full width of calls.
 const MOST_YIELDS: u64 = 16;
@@ -134,11 +135,7 @@ impl Casting<'_> {
             cascades: self.cascades(at, &call),
             ..self.answer(&call)
         };
-        let input = match call.tool_use.input {
-            Input::Json(input) => RawInput::Json(input),
-            Input::Malformed { raw, error } => RawInput::Malformed { raw, error },
-        };
-        (ToolUse { id: call.tool_use.id.into(), name: call.tool_use.name, input }, part)
+        (call_of(call.tool_use), part)
     }
 
     fn takes(&self, at: usize, call: &RecordedCall) -> Duration {

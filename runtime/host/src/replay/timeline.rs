@@ -173,7 +173,7 @@ fn mark(calls: &[PlayedCall], at: usize) -> (Style, String) {
         words.push(format!("waited {}", time(call.waited_us())));
     }
     if call.result_chars > LONG_RESULT {
-        words.push(format!("long result, {} k characters", call.result_chars / 1_000));
+        words.push(format!("{} k characters", call.result_chars / 1_000));
     }
     (style, words.join(", "))
 }
@@ -291,7 +291,16 @@ mod tests {
                 ..call("Look(f)", (1_000, Some(1_000), 2_000), HowEnded::Ok)
             },
         ];
-        insta::assert_snapshot!(picture(calls, 100), @"");
+        insta::assert_snapshot!(picture(calls, 100), @r"
+        message 7 · 7 calls · 2.00 s instead of 3.75 s · by a subagent
+           1 Look(a)  ███████████                                   500 ms
+           2 Run(b)   ···········█████████████████████              1.00 s  ✗ failed, stops the rest
+           3 Look(c)        ██████████████████████████              1.25 s  ⊘ cancelled by 2 while running
+           4 Look(d)  ································                   –  ⊘ cancelled by 2, not started
+           5 Nobody                                                      –  ✗ refused: no tool has this name
+           6 Look(e)  █                                               0 ms  ? no recorded result
+           7 Look(f)  ·····················█████████████████████    1.00 s  waited 1.00 s, 78 k characters
+        ");
     }
 
     #[test]
