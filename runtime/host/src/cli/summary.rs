@@ -212,7 +212,7 @@ pub(super) fn table(
     const NUMBERS: [&str; 8] =
         ["calls", "msgs", "errors", "cancelled", "at once", "one by one", "replayed", "faster"];
     /// Columns that the numbers take.
-    const TAKEN: usize = 80;
+    const TAKEN: usize = 72;
     let name = columns.saturating_sub(TAKEN).clamp(16, 60);
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
