@@ -10,7 +10,7 @@ use crate::replay::{Clock, Execute, Options, Siblings, Speed};
 
 /// The runtime that executes an LLM agent's tool calls.
 #[derive(Debug, Parser)]
-#[command(name = "toolwright", version)]
+#[command(name = "toolwright", version, max_term_width = 100)]
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -32,9 +32,9 @@ const EXAMPLES: &str = "\
 Examples:
   toolwright replay tests/fixtures/sample-session.jsonl      the sample, message by message
   toolwright replay ~/.claude/projects                       all of your own sessions
-  toolwright replay run.ndjson --siblings bash               had failing commands cancelled the rest?
+  toolwright replay run.ndjson --siblings bash               what if a failing command cancelled?
   toolwright replay run.ndjson --cap 1                       what did running side by side save?
-  toolwright replay run.ndjson --clock real --speed 10       watch it, ten times as fast
+  toolwright replay run.ndjson --clock real --speed 10       in real time, ten times as fast
   toolwright replay ~/.claude/projects --json | tail -n 1    the sums, for a program
 
 Exit status: 0; 1 if an invariant was violated; 2 if nothing could be read; 130 after Ctrl-C.";

@@ -9,6 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
+use toolwright_contract::wording;
 use toolwright_wire::{Recording, read_recording};
 
 use super::args::ReplayArgs;
@@ -19,6 +20,9 @@ use crate::replay::{Clock, Figures, HistoryLog, Options, Replayed, replay};
 
 /// Above so many bytes of recordings, a progress bar is worth its line: a second's work.
 const LONG_WORK: u64 = 32 << 20;
+
+/// Longest text of a problem, in characters.
+const LONGEST_PROBLEM: usize = 500;
 
 /// Runs the command and gives its exit status.
 ///
@@ -114,7 +118,9 @@ impl Run<'_, '_> {
             }
         };
         for problem in &recording.problems {
-            self.tell(format_args!("{name}:{}: {}", problem.line, problem.kind))?;
+            // It may quote the recording, which must not steer the terminal.
+            let what = wording::quote(&problem.kind.to_string(), LONGEST_PROBLEM);
+            self.tell(format_args!("{name}:{}: {what}", problem.line))?;
         }
         let bar = self.bar.clone();
         let bytes = file.bytes as f64;

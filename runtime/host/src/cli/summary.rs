@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use toolwright_contract::wording;
 use toolwright_wire::Format;
 
 use crate::replay::{
@@ -17,6 +18,9 @@ const BAD: Style = AnsiColor::Red.on_default();
 
 /// Most violations that a person is shown; all of them are in the report for programs.
 const MOST_VIOLATIONS: usize = 20;
+
+/// Longest version and session id, in characters: a recording may say anything.
+const LONGEST_NAME: usize = 64;
 
 /// What is kept of a session once it has been replayed.
 pub(super) struct Session {
@@ -64,10 +68,10 @@ pub(super) fn turns(
 ) -> io::Result<()> {
     write!(out, "{STRONG}{}{STRONG:#}{FAINT}  {}", session.file, session.format)?;
     if let Some(version) = &replayed.version {
-        write!(out, ", Claude Code {version}")?;
+        write!(out, ", Claude Code {}", wording::quote(version, LONGEST_NAME))?;
     }
     if let Some(id) = &replayed.session_id {
-        write!(out, ", session {id}")?;
+        write!(out, ", session {}", wording::quote(id, LONGEST_NAME))?;
     }
     writeln!(out, "{FAINT:#}\n")?;
     let numbered = replayed.turns.iter().enumerate();

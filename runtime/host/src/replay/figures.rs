@@ -142,7 +142,6 @@ impl AddAssign<&Self> for Figures {
 }
 
 /// Whole milliseconds as an integer, others with their fraction.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 fn milliseconds<S: Serializer>(us: &u64, to: S) -> Result<S::Ok, S::Error> {
     if us.is_multiple_of(1_000) {
         to.serialize_u64(us / 1_000)
@@ -151,12 +150,10 @@ fn milliseconds<S: Serializer>(us: &u64, to: S) -> Result<S::Ok, S::Error> {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 fn per_call<S: Serializer>(overhead: &Overhead, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64((overhead.us_per_call() * 100.0).round() / 100.0)
 }
 
-#[expect(clippy::ref_option, reason = "serde's signature")]
 fn hexadecimal<S: Serializer>(digest: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(&format_args!("{:016x}", digest.unwrap_or_default()))
 }
