@@ -174,10 +174,11 @@ fn calls(it: &Figures) -> String {
 }
 
 fn notable(it: &Figures, problems: usize) -> String {
-    let cancelled = (it.cancelled > 0).then(|| format!("{} cancelled", it.cancelled));
-    let errors = (it.errors > it.cancelled).then(|| format!("{} failed", it.errors - it.cancelled));
-    let unanswered =
-        (it.unanswered > 0).then(|| format!("{} without a recorded result", it.unanswered));
+    let count = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
+    let failed = it.errors.saturating_sub(it.cancelled + it.unanswered);
+    let errors = count(failed, "failed");
+    let cancelled = count(it.cancelled, "cancelled");
+    let unanswered = count(it.unanswered, "without a recorded result");
     let waited = (it.max_wait_us > 0).then(|| format!("longest wait {}", time(it.max_wait_us)));
     let problems =
         (problems > 0).then(|| format!("{} in the recording", plural(problems, "problem")));

@@ -49,7 +49,7 @@ pub struct Figures {
     /// [`makespan_us`](Self::makespan_us) of these alone.
     #[serde(rename = "parallel_makespan_ms", serialize_with = "milliseconds")]
     pub parallel_makespan_us: u64,
-    /// Calls for which the recording holds no result.
+    /// Calls that were answered that the recording holds no result for them; errors, too.
     pub unanswered: usize,
     /// The longest wait for a lane. A sum has the largest.
     #[serde(rename = "max_wait_ms", serialize_with = "milliseconds")]
@@ -110,7 +110,7 @@ impl Figures {
             parallel_groups: usize::from(is_parallel),
             parallel_serial_us: if is_parallel { serial_us } else { 0 },
             parallel_makespan_us: if is_parallel { makespan_us } else { 0 },
-            unanswered: calls.iter().filter(|it| !it.was_recorded).count(),
+            unanswered: calls.iter().filter(|it| it.is_unanswered()).count(),
             max_wait_us: calls.iter().map(PlayedCall::waited_us).max().unwrap_or(0),
             history: None,
         };

@@ -59,6 +59,12 @@ impl PlayedCall {
         self.admitted_us.unwrap_or(self.ended_us).saturating_sub(self.accepted_us)
     }
 
+    /// Whether it was answered that the recording holds no result for it.
+    #[must_use]
+    pub fn is_unanswered(&self) -> bool {
+        !self.was_recorded && self.ended == Some(HowEnded::Error)
+    }
+
     /// Whether something stopped it.
     #[must_use]
     pub fn was_cancelled(&self) -> bool {

@@ -20,6 +20,9 @@ const WIDEST: usize = 140;
 const SHORTEST_BAR: usize = 16;
 const LONGEST_BAR: usize = 60;
 
+/// Most calls of a message that are drawn: a screen or two of them.
+const MOST_CALLS: usize = 60;
+
 /// Results above this many characters are worth a word: the usual limit of what stays inline.
 const LONG_RESULT: usize = 30_000;
 
@@ -82,7 +85,7 @@ impl fmt::Display for Timeline<'_> {
         let Columns { label: width, bar } = self.columns;
         let (from_us, to_us) = extent(calls);
         let scale = Scale { bar, from_us, to_us };
-        for (at, call) in calls.iter().enumerate() {
+        for (at, call) in calls.iter().enumerate().take(MOST_CALLS) {
             let label = truncate_str(&call.label, width, "…");
             let pad = " ".repeat(width - measure_text_width(&label));
             let time = call.ran_us().map_or(Cow::Borrowed("–"), |it| Cow::Owned(time(it)));
@@ -95,7 +98,10 @@ impl fmt::Display for Timeline<'_> {
                 false => writeln!(f, "  {style}{mark}{style:#}")?,
             }
         }
-        Ok(())
+        match calls.len().saturating_sub(MOST_CALLS) {
+            0 => Ok(()),
+            more => writeln!(f, "{FAINT}     and {} more{FAINT:#}", plural(more, "call")),
+        }
     }
 }
 
@@ -158,7 +164,7 @@ fn mark(calls: &[PlayedCall], at: usize) -> (Style, String) {
         }
         Some(HowEnded::Refused) => (FAILED, vec![format!("✗ refused: {}", no(call.refused))]),
         Some(HowEnded::Crashed) => (FAILED, vec!["✗ crashed".to_owned()]),
-        Some(HowEnded::Error) if !call.was_recorded => {
+        Some(HowEnded::Error) if call.is_unanswered() => {
             (CANCELLED, vec!["? no recorded result".to_owned()])
         }
         Some(HowEnded::Error) if took_others_along(calls, at) => {
@@ -312,6 +318,13 @@ mod tests {
                 assert!(measure_text_width(line) <= width, "{width}: {line}");
             }
         }
+    }
+
+    #[test]
+    fn of_very_many_calls_the_rest_is_counted() {
+        let picture = picture(vec![call("Look", (0, Some(0), 1), HowEnded::Ok); 10_000], 80);
+        assert_eq!(picture.lines().count(), MOST_CALLS + 2);
+        assert!(picture.ends_with("and 9940 more calls\n"), "{picture}");
     }
 
     #[test]
