@@ -82,6 +82,49 @@ fn the_sample_session_is_shown_message_by_message() {
     let ran = replay([SAMPLE]);
     assert_eq!((ran.status, &*ran.err), (0, ""));
     insta::assert_snapshot!(ran.scrubbed(), @r"
+    fixtures/sample-session.jsonl  transcript, Claude Code 2.1.114, session b3bda498-9985-479b-a801-45e9c4e5ac45
+
+    message 1 · 4 calls · 642 ms instead of 1.28 s
+       1 Glob(**/*.rs)                  ███████████████            413 ms
+       2 Read(…/app/Cargo.toml)         █████                      132 ms
+       3 Read(…/app/README.md)          ████                        98 ms
+       4 Grep(Duration)                 ███████████████████████    642 ms
+
+    message 2 · 6 calls · 1.24 s instead of 2.98 s
+       1 Read(…/src/lib.rs)             ████                       186 ms
+       2 Read(…/src/duration.rs)        █████                      239 ms
+       3 Read(…/src/report.rs)          █████                      226 ms
+       4 Read(…/tests/report.rs)        ████                       202 ms
+       5 Grep(% 24|/ 24)                ███████████████████████    1.24 s
+       6 Grep(\.hours\(\))              █████████████████          885 ms
+
+    message 6 · 4 calls · 5.39 s
+       1 Grep(Display for)              █                           77 ms
+       2 Bash(cargo test --test report) ·██████████████████████    5.31 s  ✗ failed, stops the rest
+       3 Read(…/src/entry.rs)           ·······················         –  ⊘ cancelled by 2, not started
+       4 Bash(cargo clippy --all-targe… ·······················         –  ⊘ cancelled by 2, not started
+
+    message 7 · 3 calls · 208 ms instead of 328 ms
+       1 Edit(…/src/duration.rs)        █████████                   73 ms
+       2 Read(…/src/duration.rs)        ·········██████████████    135 ms  waited 73 ms
+       3 Read(…/src/report.rs)          ·········█████████████     120 ms  waited 73 ms
+
+    message 9 · 3 calls · 414 ms instead of 804 ms
+       1 Read(…/src/clock.rs)           ██                          24 ms  ✗ failed
+       2 Grep(1440|24 \* 60)            ███████████████████████    414 ms
+       3 Grep(u32)                      █████████████████████      366 ms
+
+    message 10 · 5 calls · 2.67 s instead of 4.36 s
+       1 Edit(…/src/duration.rs)        ███████                    763 ms
+       2 Edit(…/src/duration.rs)        ·······████████            957 ms  waited 763 ms
+       3 Read(…/src/duration.rs)        ···············████████    949 ms  waited 1.72 s
+       4 Read(…/tests/report.rs)        ···············███████     826 ms  waited 1.72 s
+       5 Grep(from_minutes)             ···············████████    869 ms  waited 1.72 s
+
+    message 12 · 2 calls · 60 ms
+       1 Write(…/docs/durations.md)     ███████████████████         47 ms
+       2 TodoWrite                      ···················████     13 ms  waited 47 ms
+
     █ runs   · waits for its turn   ✗ failed   ⊘ cancelled
     6 messages with a single call not shown: see --verbose
 
@@ -91,6 +134,8 @@ fn the_sample_session_is_shown_message_by_message() {
       one by one  59.53 s
         replayed  54.95 s, 1.08 times as fast
          at best  54.95 s, however many lanes there are
+        overhead  [N] µs of CPU a call
+               ✓  each of 33 tool_use got exactly one tool_result, in order
     ");
 }
 
