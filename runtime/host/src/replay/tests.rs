@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolwright_contract::{Event, HowEnded, RefusalName};
+use toolwright_contract::{Event, EventKind, HowEnded, RefusalName};
 use toolwright_wire::{Input, RecordedCall, RecordedEnding, RecordedResult, RecordedTurn, Thread};
 
 use super::*;
@@ -179,7 +179,7 @@ fn a_failure_without_recorded_cancellations_stops_nothing() {
 #[test]
 fn the_other_sibling_policies_hold_for_every_turn() {
     use RecordedEnding::{Denied, Error};
-    //    policy            the call that fails, how        siblings that were cancelled
+    //    policy          the call that fails, how  siblings that were cancelled
     for (siblings, tool, failure, cancelled) in [
         (Siblings::Bash, "Bash", Error, 2),
         (Siblings::Bash, "Bash", Denied, 0),
@@ -280,6 +280,19 @@ fn a_subagents_message_says_so() {
     assert_eq!(by_subagent, [false, true]);
 }
 
+/// A session and a turn of these calls, ready to be played.
+async fn staged(calls: Vec<RecordedCall>) -> (Session, ScriptedTurn) {
+    let options = Options::default();
+    let mut script = script::write(recording([calls]).turns, &options);
+    let playbook = Arc::new(Playbook::default());
+    let (log, stop) = (HistoryLog::default(), CancellationToken::new());
+    let stage = Stage { options, log, stop, watcher: quiet() };
+    let session = Session::start(stage.config(&script, &playbook).unwrap()).await.unwrap();
+    let mut turn = script.turns.remove(0);
+    playbook.lay_open(std::mem::take(&mut turn.parts));
+    (session, turn)
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_answers_what_was_recorded() {
     let content = [
@@ -294,16 +307,8 @@ async fn a_call_answers_what_was_recorded() {
     for (call, content) in turn.iter_mut().zip(&content) {
         call.result.as_mut().unwrap().content = content.clone();
     }
-    let options = Options::default();
-    let mut script = script::write(recording([turn]).turns, &options);
-    let playbook = Arc::new(Playbook::default());
-    let stop = CancellationToken::new();
-    let stage = Stage { options, log: HistoryLog::default(), stop, watcher: quiet() };
-    let config = stage.config(&script, &playbook).unwrap();
-    let session = Session::start(config).await.unwrap();
-    let mut turn = script.turns.remove(0);
-    playbook.lay_open(std::mem::take(&mut turn.parts));
-    let answers = play_turn(&session, turn, &stage.stop).await.unwrap();
+    let (session, turn) = staged(turn).await;
+    let answers = play_turn(&session, turn, &CancellationToken::new()).await.unwrap();
     let said: Vec<_> =
         answers.results.iter().map(|it| (it.content.to_json(), it.is_error)).collect();
     let [text, blocks, long, _, _] = content;
@@ -339,23 +344,24 @@ fn a_stop_ends_the_replay_between_turns_and_says_so() {
     assert_eq!(*seen.lock().unwrap(), [0.2, 0.4]);
 }
 
-#[test]
-fn a_stop_while_calls_run_answers_each_of_them() {
-    let speed = Speed::AS_RECORDED;
-    let options = Options { clock: Clock::Real { speed }, ..Options::default() };
-    let turns = [vec![ok("a", "Read", 1)], vec![ok("b", "Read", 50_000), ok("c", "Edit", 50_000)]];
-    let stop = CancellationToken::new();
-    let told = stop.clone();
-    // The second turn opens after this, and hears of it at once.
-    let watcher: Watcher = Arc::new(move |_| {
-        let told = told.clone();
-        std::thread::spawn(move || told.cancel());
-    });
-    let log = HistoryLog::default();
-    let (replayed, _) = replay(recording(turns), options, log, &stop, watcher).unwrap();
-    assert!(replayed.interrupted);
-    assert_eq!(replayed.figures.violations, Vec::<String>::new());
-    assert_eq!(replayed.figures.results, replayed.figures.calls);
+#[tokio::test(start_paused = true)]
+async fn a_stop_while_calls_run_answers_each_of_them() {
+    let (session, turn) = staged(vec![ok("a", "Read", 50_000), ok("b", "Edit", 50_000)]).await;
+    let (mut history, stop) = (session.history(), CancellationToken::new());
+    let stopping = async {
+        while let Some(event) = history.recv().await {
+            if matches!(event.kind, EventKind::Started { .. }) {
+                return stop.cancel();
+            }
+        }
+    };
+    let (answers, ()) = tokio::join!(play_turn(&session, turn, &stop), stopping);
+    let answers = answers.unwrap();
+    assert_eq!(answers.breach(), None);
+    let said: Vec<_> = answers.results.iter().map(|it| it.content.text()).collect();
+    assert!(said[0].contains("discarded. This call had started"), "{}", said[0]);
+    assert!(said[1].contains("discarded. This call had not started"), "{}", said[1]);
+    session.shutdown().await;
 }
 
 #[test]
