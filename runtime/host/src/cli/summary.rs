@@ -182,7 +182,8 @@ fn notable(it: &Figures, problems: usize) -> String {
     let waited = (it.max_wait_us > 0).then(|| format!("longest wait {}", time(it.max_wait_us)));
     let problems =
         (problems > 0).then(|| format!("{} in the recording", plural(problems, "problem")));
-    let all = [errors, cancelled, unanswered, waited, problems];
+    let untimed = count(it.untimed, "without a recorded time");
+    let all = [errors, cancelled, unanswered, untimed, waited, problems];
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -51,6 +51,8 @@ pub struct Figures {
     pub parallel_makespan_us: u64,
     /// Calls that were answered that the recording holds no result for them; errors, too.
     pub unanswered: usize,
+    /// Calls of which the recording doesn't tell how long they took; they take no time.
+    pub untimed: usize,
     /// The longest wait for a lane. A sum has the largest.
     #[serde(rename = "max_wait_ms", serialize_with = "milliseconds")]
     pub max_wait_us: u64,
@@ -111,6 +113,7 @@ impl Figures {
             parallel_serial_us: if is_parallel { serial_us } else { 0 },
             parallel_makespan_us: if is_parallel { makespan_us } else { 0 },
             unanswered: calls.iter().filter(|it| it.is_unanswered()).count(),
+            untimed: calls.iter().filter(|it| it.is_untimed).count(),
             max_wait_us: calls.iter().map(PlayedCall::waited_us).max().unwrap_or(0),
             history: None,
         };
@@ -136,6 +139,7 @@ impl AddAssign<&Self> for Figures {
         self.parallel_serial_us += more.parallel_serial_us;
         self.parallel_makespan_us += more.parallel_makespan_us;
         self.unanswered += more.unanswered;
+        self.untimed += more.untimed;
         self.max_wait_us = self.max_wait_us.max(more.max_wait_us);
         self.history = None;
     }

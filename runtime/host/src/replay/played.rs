@@ -31,6 +31,8 @@ pub struct PlayedCall {
     pub stopped: Option<Stopped>,
     /// Whether the recording holds a result for it.
     pub was_recorded: bool,
+    /// Whether it has a recorded result, but nothing tells how long that took: it takes no time.
+    pub is_untimed: bool,
     /// Characters of text in its result.
     pub result_chars: usize,
     /// Most calls of the turn that ran at once while it started.
@@ -139,6 +141,7 @@ impl Course {
     pub(super) fn end(mut self, cues: Vec<Cue>, results: &[ToolResult]) -> Vec<PlayedCall> {
         for (call, cue) in self.calls.iter_mut().zip(cues) {
             (call.label, call.was_recorded) = (cue.label, cue.has_result);
+            call.is_untimed = cue.is_untimed;
         }
         for (call, result) in self.calls.iter_mut().zip(results) {
             call.result_chars = result.content.chars();
@@ -167,6 +170,7 @@ fn accepted(tool: &str, alone: bool, at: u64) -> PlayedCall {
         refused: None,
         stopped: None,
         was_recorded: false,
+        is_untimed: false,
         result_chars: 0,
         beside: 0,
     }

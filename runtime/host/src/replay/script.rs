@@ -39,6 +39,8 @@ pub(super) struct Cue {
     pub(super) label: String,
     /// Whether the recording holds a result for it.
     pub(super) has_result: bool,
+    /// Whether it has a result, and nothing tells how long that took.
+    pub(super) is_untimed: bool,
 }
 
 /// Writes the script.
@@ -71,8 +73,9 @@ fn turn(at: u64, recorded: RecordedTurn, options: &Options) -> ScriptedTurn {
         ScriptedTurn { by_subagent, cascade, calls: vec![], cues: vec![], parts: HashMap::new() };
     for (at, call) in recorded.calls.into_iter().enumerate() {
         let has_result = call.result.is_some();
+        let is_untimed = has_result && recorded_time(&call).is_none();
         let (tool_use, part) = casting.call(at, call);
-        script.cues.push(Cue { label: label(&tool_use), has_result });
+        script.cues.push(Cue { label: label(&tool_use), has_result, is_untimed });
         // The first call keeps an id that comes twice, as in the runtime.
         script.parts.entry(tool_use.id.clone()).or_insert(part);
         script.calls.push(tool_use);
@@ -149,11 +152,7 @@ impl Casting<'_> {
             {
                 longest
             }
-            (Execute::Recorded, Some(it)) => call
-                .duration_ms()
-                .map(Duration::from_millis)
-                .or_else(|| stated_time(it.structured.as_ref()?))
-                .unwrap_or_default(),
+            (Execute::Recorded, Some(_)) => recorded_time(call).unwrap_or_default(),
         };
         match self.options.clock {
             Clock::Virtual => took.min(longest),
@@ -182,6 +181,12 @@ impl Casting<'_> {
         };
         Part { takes: Duration::ZERO, yields: 0, says, is_error, cascades: false }
     }
+}
+
+/// How long a call took, as far as the recording tells.
+fn recorded_time(call: &RecordedCall) -> Option<Duration> {
+    let stamped = call.duration_ms().map(Duration::from_millis);
+    stamped.or_else(|| stated_time(call.result.as_ref()?.structured.as_ref()?))
 }
 
 /// What the structured result says of the time: recordings without time stamps have only that.

@@ -20,6 +20,9 @@ const WIDEST: usize = 140;
 const SHORTEST_BAR: usize = 16;
 const LONGEST_BAR: usize = 60;
 
+/// Shortest wait that is drawn and told, in microseconds: on a real clock, each call waits a bit.
+const SHORTEST_WAIT: u64 = 1_000;
+
 /// Most calls of a message that are drawn: a screen or two of them.
 const MOST_CALLS: usize = 60;
 
@@ -127,7 +130,7 @@ impl Scale {
     fn bar(&self, f: &mut fmt::Formatter<'_>, call: &PlayedCall, style: Style) -> fmt::Result {
         let end = self.column(call.ended_us);
         let start = call.started_us.map_or(end, |it| self.column(it).min(self.bar - 1));
-        let waits = if call.waited_us() > 0 { start } else { 0 };
+        let waits = if call.waited_us() >= SHORTEST_WAIT { start } else { 0 };
         let runs = match call.started_us {
             // The shortest run is seen too.
             Some(_) => (end - start.min(end)).max(1),
@@ -175,7 +178,7 @@ fn mark(calls: &[PlayedCall], at: usize) -> (Style, String) {
         None => (FAILED, vec!["✗ never answered".to_owned()]),
     };
     // Of the others, the dots tell enough.
-    if call.waited_us() > 0 && words.is_empty() {
+    if call.waited_us() >= SHORTEST_WAIT && words.is_empty() {
         words.push(format!("waited {}", time(call.waited_us())));
     }
     if call.result_chars > LONG_RESULT {
@@ -262,6 +265,7 @@ mod tests {
             refused: None,
             stopped: None,
             was_recorded: true,
+            is_untimed: false,
             result_chars: 0,
             beside: 1,
         }
