@@ -79,7 +79,7 @@ struct Run<'a, 'screen> {
     broke: bool,
 }
 
-/// A session in the report for programs. The fields of the issue come first.
+/// A session in the report for programs.
 #[derive(Serialize)]
 struct SessionLine<'a> {
     file: &'a str,
@@ -150,7 +150,7 @@ impl Run<'_, '_> {
             }
             if shows_turns {
                 summary::turns(out, &session, &replayed, columns, verbose)?;
-                summary::session(out, &session, &self.options)?;
+                summary::figures(out, &session.figures, session.problems, &self.options)?;
             }
             Ok(())
         })?;
@@ -168,15 +168,15 @@ impl Run<'_, '_> {
         self.bar.finish_and_clear();
         let Self { args, options, screen, stop, sessions, shows_turns, broke, .. } = self;
         let total = summary::total(&sessions);
+        let problems = sessions.iter().map(|it| it.problems).sum();
         let interrupted = stop.is_cancelled();
         if args.json {
-            let problems = sessions.iter().map(|it| it.problems).sum();
             let (figures, files) = (&total, sessions.len());
             let line = TotalLine { total: true, files, figures, problems, interrupted };
             json_line(screen.out, &line)?;
         } else if sessions.len() > 1 || (!shows_turns && !sessions.is_empty()) {
             summary::table(screen.out, &sessions, &total, screen.columns)?;
-            summary::totals(screen.out, &sessions, &total, &options)?;
+            summary::figures(screen.out, &total, problems, &options)?;
         }
         if interrupted && !args.json {
             writeln!(screen.out, "Interrupted: this is what was replayed until then.")?;

@@ -94,23 +94,8 @@ pub(super) fn turns(
     Ok(())
 }
 
-/// The summary of one session.
-pub(super) fn session(out: &mut dyn Write, session: &Session, options: &Options) -> io::Result<()> {
-    figures(out, &session.figures, session.problems, options)
-}
-
-/// The summary of all sessions.
-pub(super) fn totals(
-    out: &mut dyn Write,
-    sessions: &[Session],
-    total: &Figures,
-    options: &Options,
-) -> io::Result<()> {
-    let problems = sessions.iter().map(|it| it.problems).sum();
-    figures(out, total, problems, options)
-}
-
-fn figures(
+/// The summary of a session, or of all.
+pub(super) fn figures(
     out: &mut dyn Write,
     it: &Figures,
     problems: usize,
