@@ -9,20 +9,22 @@ use std::num::NonZeroU16;
 
 /// A call that ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub struct Span {
     /// How long, in microseconds.
-    pub(super) us: u64,
+    pub us: u64,
     /// Whether it had to run alone.
-    pub(super) alone: bool,
+    pub alone: bool,
 }
 
 /// One after the other.
-pub(super) fn serial_us(spans: &[Span]) -> u64 {
+#[must_use]
+pub fn serial_us(spans: &[Span]) -> u64 {
     spans.iter().map(|it| it.us).sum()
 }
 
 /// The longest path under the barrier order, with as many lanes as anybody likes.
-pub(super) fn critical_path_us(spans: &[Span]) -> u64 {
+#[must_use]
+pub fn critical_path_us(spans: &[Span]) -> u64 {
     let together = |run: &[Span]| match run {
         [first, ..] if first.alone => serial_us(run),
         _ => run.iter().map(|it| it.us).max().unwrap_or(0),
@@ -31,7 +33,8 @@ pub(super) fn critical_path_us(spans: &[Span]) -> u64 {
 }
 
 /// The same with at most `cap` calls at once: list scheduling, in line.
-pub(super) fn bound_us(spans: &[Span], cap: NonZeroU16) -> u64 {
+#[must_use]
+pub fn bound_us(spans: &[Span], cap: NonZeroU16) -> u64 {
     let mut lanes: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
     let (mut start, mut end) = (0, 0);
     for span in spans {

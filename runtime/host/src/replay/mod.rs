@@ -12,7 +12,7 @@
 //! Under [`Clock::Virtual`] hours pass in milliseconds, and the same recording with the same
 //! seed gives the same history, byte for byte.
 
-mod bounds;
+pub mod bounds;
 mod catalogue;
 mod cpu;
 mod figures;
