@@ -69,7 +69,7 @@ impl Turn {
         cascades: bool,
         notes: &mut Notes<'_>,
     ) {
-        let takes_along = self.takes_along(verdict, cascades);
+        let takes_along = self.takes_along(call, verdict, cascades);
         let it = &mut self.calls[call as usize];
         let started = it.has(Mark::Started);
         notes.first(Invariant::NoRunAfterNo, call, &[(!started, "it returned, but never started")]);

@@ -278,9 +278,14 @@ impl Turn {
     }
 
     /// Whether this verdict takes the siblings along under the turn's policy.
-    pub(super) fn takes_along(&self, verdict: VerdictName, cascades: bool) -> bool {
+    pub(super) fn takes_along(&self, call: u32, verdict: VerdictName, cascades: bool) -> bool {
         match (self.cascade, verdict) {
-            (CascadeName::Never, _) | (_, VerdictName::Ok | VerdictName::Stopped) => false,
+            (CascadeName::Never, _) | (_, VerdictName::Ok) => false,
+            // Unless it had been told to, it has failed as a crash does.
+            (CascadeName::Any, VerdictName::Stopped) => {
+                !self.calls[call as usize].has(Mark::Stopping)
+            }
+            (CascadeName::Declared, VerdictName::Stopped) => false,
             (CascadeName::Any, VerdictName::Error | VerdictName::Crashed) => true,
             (CascadeName::Declared, VerdictName::Error) => cascades,
             (CascadeName::Declared, VerdictName::Crashed) => false,

@@ -305,6 +305,8 @@ fn i7_who_is_blamed_has_failed_in_a_way_that_the_policy_lets_count() {
         ("open", "ok 0", "ok", blamed),
         ("open any", "bad 0", "error", guilty),
         ("open any", "crash 0", "crashed", guilty),
+        // A stop that nobody told is a failure.
+        ("open any", "halt 0", "crashed", guilty),
         ("open any", "ok 0", "ok", blamed),
         ("open never", "fail 0", "error", blamed),
     ];
