@@ -76,7 +76,7 @@ impl State {
         let Pass { cleared, notes, share } = *pass;
         let card = tool.card();
         slip.notes = notes;
-        slip.short = wording::call_in_short(&card.name, cleared.input());
+        slip.short = wording::call_in_short(card, cleared.input());
         if let Some(after) = card.deadline.or(self.args.house.times.deadline) {
             self.arm(ix, after, Timer::Deadline);
         }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use serde_json::Value;
+
 /// Static identity and limits of a tool. What isn't said has the careful default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
@@ -12,6 +14,8 @@ pub struct Card {
     pub aliases: Vec<Cow<'static, str>>,
     /// What the model reads of it.
     pub description: Cow<'static, str>,
+    /// The input fields that tell calls apart, the most telling first: `command`, `file_path`.
+    pub telling: Cow<'static, [&'static str]>,
     /// How much of a result stays inline.
     pub result_limit: ResultLimit,
     /// How long a call may run before it is stopped, unless the session says otherwise.
@@ -28,6 +32,7 @@ impl Card {
             name: name.into(),
             aliases: Vec::new(),
             description: description.into(),
+            telling: Cow::Borrowed(&[]),
             result_limit: ResultLimit::default(),
             deadline: None,
         }
@@ -38,6 +43,23 @@ impl Card {
     pub fn alias(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.aliases.push(name.into());
         self
+    }
+
+    /// Names the input fields that tell calls apart, the most telling first.
+    #[must_use]
+    pub fn telling(mut self, fields: &'static [&'static str]) -> Self {
+        self.telling = Cow::Borrowed(fields);
+        self
+    }
+
+    /// The text in an input that tells the call apart: that of the first telling field which is
+    /// there, else the only text.
+    #[must_use]
+    pub fn telling_text<'a>(&self, input: &'a Value) -> Option<&'a str> {
+        let fields = input.as_object()?;
+        let named = self.telling.iter().find_map(|it| fields.get(*it)?.as_str());
+        let mut texts = fields.values().filter_map(Value::as_str);
+        named.or_else(|| texts.next().filter(|_| texts.next().is_none()))
     }
 
     /// Sets how much of a result stays inline.

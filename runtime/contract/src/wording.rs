@@ -5,6 +5,7 @@
 
 use toolwright_kernel::{Progress, StopCause};
 
+use crate::card::Card;
 use crate::ids::ToolUseId;
 use crate::papers::OutcomeKind;
 
@@ -177,8 +178,8 @@ fn told(progress: Progress) -> &'static str {
 
 /// A short description of a call, for the results of its siblings: `Bash(cargo test)`.
 #[must_use]
-pub fn call_in_short(tool: &str, input: &serde_json::Value) -> String {
+pub fn call_in_short(card: &Card, input: &serde_json::Value) -> String {
     const SHORT: usize = 40;
-    let first = input.as_object().and_then(|it| it.values().find_map(|it| it.as_str()));
-    format!("{tool}({})", first.map(|it| quote(it, SHORT)).unwrap_or_default())
+    let text = card.telling_text(input).map(|it| quote(it, SHORT)).unwrap_or_default();
+    format!("{}({text})", card.name)
 }

@@ -5,7 +5,7 @@ use toolwright_contract::wording::{
     call_in_short, denied, interrupted, needs_approval, no_output, quote, stage_failed, stopped,
     unrecorded, vanished,
 };
-use toolwright_contract::{CallIx, Progress, StopCause};
+use toolwright_contract::{CallIx, Card, Progress, StopCause};
 
 #[test]
 fn a_stopped_call_says_why_and_how_far_it_had_come() {
@@ -73,17 +73,20 @@ fn a_quote_is_cut_at_a_character_and_shows_control_characters() {
 }
 
 #[test]
-fn a_call_in_short_shows_its_first_text() {
+fn a_call_in_short_shows_what_tells_it_apart() {
+    let bash = Card::new("Bash", "").telling(&["command", "description"]);
     let long = "x".repeat(50);
     for (input, short) in [
-        (json!({"command": "cargo test"}), "Bash(cargo test)".to_owned()),
-        (json!({"timeout": 5, "zeal": "z"}), "Bash(z)".to_owned()),
+        (json!({"a": "first", "command": "cargo test"}), "Bash(cargo test)".to_owned()),
+        (json!({"command": 5, "description": "runs"}), "Bash(runs)".to_owned()),
+        (json!({"timeout": 5, "zeal": "the only text"}), "Bash(the only text)".to_owned()),
+        (json!({"content": "one text", "path": "of two"}), "Bash()".to_owned()),
         (json!({"command": "a\nb"}), "Bash(a\u{fffd}b)".to_owned()),
         (json!({"command": long}), format!("Bash({}…)", "x".repeat(40))),
         (json!({}), "Bash()".to_owned()),
         (json!(["a"]), "Bash()".to_owned()),
         (json!(null), "Bash()".to_owned()),
     ] {
-        assert_eq!(call_in_short("Bash", &input), short);
+        assert_eq!(call_in_short(&bash, &input), short);
     }
 }

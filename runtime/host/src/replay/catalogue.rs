@@ -3,8 +3,7 @@
 //! The names are Claude Code's own, former ones included (docs 2.1.240 and transcripts from 1.0
 //! on). What is not listed, `mcp__*` included, runs alone and is taken to write: fail closed.
 
-use serde_json::Value;
-use toolwright_contract::{Effects, Footprint, OnInterrupt, Safety};
+use toolwright_contract::{Card, Effects, Footprint, OnInterrupt, ResultLimit, Safety};
 
 /// Look at things and change nothing.
 const READERS: &[&str] = &[
@@ -34,7 +33,7 @@ const AGENTS: &[&str] = &["Agent", "Task"];
 /// Run commands: a failure of theirs takes its siblings along under `--siblings bash`.
 const SHELLS: &[&str] = &["Bash", "PowerShell"];
 
-/// The inputs that tell most of a call, the most telling first.
+/// The inputs that tell most of a recorded call, the most telling first.
 const TELLING: &[&str] = &[
     "command",
     "file_path",
@@ -48,11 +47,11 @@ const TELLING: &[&str] = &[
     "path",
 ];
 
-/// The input that tells most of a call: a known one, else the first text.
-pub(super) fn telling_input(input: &Value) -> Option<&str> {
-    let fields = input.as_object()?;
-    let known = TELLING.iter().find_map(|it| fields.get(*it)?.as_str());
-    known.or_else(|| fields.values().find_map(Value::as_str))
+/// The card of a recorded tool. What was recorded has been through the limits of its own time.
+pub(super) fn card_of(name: &str) -> Card {
+    Card::new(name.to_owned(), "Answers what was recorded.")
+        .telling(TELLING)
+        .result_limit(ResultLimit::Unlimited)
 }
 
 /// What a call of this tool may do.

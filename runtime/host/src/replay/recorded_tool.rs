@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
-use toolwright_contract::{
-    Card, Content, Output, ResultLimit, RunCx, Safety, Tool, ToolError, ToolUseId,
-};
+use toolwright_contract::{Card, Content, Output, RunCx, Safety, Tool, ToolError, ToolUseId};
 
 use super::{catalogue, cpu};
 
@@ -72,9 +70,7 @@ impl Tool for RecordedTool {
     type Output = Content;
 
     fn card(&self) -> Card {
-        // What was recorded has been through the limits of its own time.
-        Card::new(self.name.clone(), "Answers what was recorded.")
-            .result_limit(ResultLimit::Unlimited)
+        catalogue::card_of(&self.name)
     }
 
     fn safety(&self, _: &Value) -> Safety {

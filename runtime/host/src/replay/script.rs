@@ -87,8 +87,9 @@ fn turn(at: u64, recorded: RecordedTurn, options: &Options) -> ScriptedTurn {
 fn label(call: &ToolUse) -> String {
     /// Longest input in a label, in characters.
     const LONGEST: usize = 100;
+    let card = catalogue::card_of(&call.name);
     let said = match &call.input {
-        RawInput::Json(input) => catalogue::telling_input(input).unwrap_or_default(),
+        RawInput::Json(input) => card.telling_text(input).unwrap_or_default(),
         RawInput::Malformed { raw, .. } => raw,
     };
     let said = match said.rsplitn(3, '/').collect::<Vec<_>>()[..] {
