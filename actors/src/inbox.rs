@@ -22,6 +22,8 @@ use crate::session::Desk;
 pub(crate) enum News {
     /// A person is being asked.
     Asking(RequestId),
+    /// Its question was taken back.
+    Withdrawn(RequestId),
     /// The gate let the call through.
     Cleared(Box<Pass>),
     /// The call will not run; the text is for the model.
@@ -103,9 +105,11 @@ impl Inbox {
         }
     }
 
-    /// Says whom to wake. Called once, before the inbox is handed to anybody else.
+    /// Says whom to wake, and wakes it: something may have come in before. Called once.
     pub(crate) fn belongs_to(&self, scheduler: ActorRef<SchedulerMsg>) {
-        self.scheduler.get_or_init(|| scheduler);
+        let scheduler = self.scheduler.get_or_init(|| scheduler);
+        // One that has died already has its turn closed by the supervisor.
+        drop(scheduler.cast(SchedulerMsg::Wake));
     }
 
     pub(crate) fn push(&self, ix: CallIx, news: News) {
@@ -125,8 +129,16 @@ impl Inbox {
 
     fn free_ended(&self) {
         while let Some((ix, news)) = self.news.pop() {
-            if matches!(news, News::Returned(_)) {
-                self.desk.free((self.turn, ix));
+            match news {
+                News::Cleared(_) | News::Refused(..) | News::Logged | News::Returned(_) => {
+                    self.desk.free((self.turn, ix));
+                }
+                News::Asking(_)
+                | News::Withdrawn(_)
+                | News::Lent
+                | News::Reclaimed(_)
+                | News::Stored(_)
+                | News::Late(_) => {}
             }
         }
     }
@@ -153,6 +165,12 @@ impl Inbox {
         }
     }
 
+    /// Lets the next push wake again. Called at each wake-up before anything is read, so that
+    /// what is pushed after the last read is not left lying.
+    pub(crate) fn awake(&self) {
+        self.woken.swap(false, Ordering::AcqRel);
+    }
+
     pub(crate) fn next_stop(&self) -> Option<StopWish> {
         self.stops.pop()
     }
@@ -163,8 +181,6 @@ impl Inbox {
 
     /// All news so far, in tool_use order; the news of one call keep their own order.
     pub(crate) fn take_news(&self, into: &mut Vec<(CallIx, News)>) {
-        // Before the queue is read: a push after the last pop must wake again.
-        self.woken.store(false, Ordering::Release);
         std::iter::from_fn(|| self.news.pop()).for_each(|it| into.push(it));
         into.sort_by_key(|(ix, _)| *ix);
     }

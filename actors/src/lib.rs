@@ -13,6 +13,7 @@
 //! for anybody's answer, so no two can wait for each other.
 
 mod bus;
+mod crew;
 mod hooks;
 mod inbox;
 mod journal;

@@ -68,6 +68,10 @@ impl Owed<Gate> {
         self.to.push(self.ix, News::Asking(request));
     }
 
+    pub(crate) fn withdrawn(&self, request: RequestId) {
+        self.to.push(self.ix, News::Withdrawn(request));
+    }
+
     /// Says which stage holds the duty now.
     pub(crate) fn held_by(&mut self, stage: &'static str) {
         self.unpaid = Some(Gate(stage));
