@@ -4,14 +4,15 @@
 //! sees all that came in at once and takes it in tool_use order. Stops go ahead of everything:
 //! the scheduler looks for them first at each message, so that none waits behind a flood.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 
 use crossbeam::queue::SegQueue;
 use ractor::ActorRef;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use toolwright_contract::{
-    CallIx, Cleared, Outcome, Refusal, RequestId, StopCause, ToolResult, ToolUseId, TurnId,
+    CallIx, Cleared, HowEnded, Outcome, Refusal, RequestId, StopCause, ToolResult, ToolUseId,
+    TurnId,
 };
 use toolwright_kernel::Place;
 
@@ -66,6 +67,7 @@ pub(crate) enum Timer {
 /// A result that has been through the last stages.
 pub(crate) struct Kept {
     pub(crate) result: ToolResult,
+    pub(crate) ended: HowEnded,
     pub(crate) notes: Vec<String>,
     /// Bytes that went to a file.
     pub(crate) spilled: Option<u64>,
@@ -78,6 +80,8 @@ pub(crate) enum StopWish {
     One(ToolUseId, StopCause),
 }
 
+type Heir = Box<dyn Fn(CallIx, Kept) + Send + Sync>;
+
 /// See the module.
 pub(crate) struct Inbox {
     news: SegQueue<(CallIx, News)>,
@@ -85,8 +89,8 @@ pub(crate) struct Inbox {
     freed: SegQueue<Place>,
     woken: AtomicBool,
     scheduler: OnceLock<ActorRef<SchedulerMsg>>,
-    /// Whether the scheduler has died: from then on, an end only frees what the call held.
-    orphaned: AtomicBool,
+    /// Who takes the results that are still owed, once the scheduler has died.
+    heir: OnceLock<Heir>,
     desk: Arc<Desk>,
     turn: TurnId,
 }
@@ -99,7 +103,7 @@ impl Inbox {
             freed: SegQueue::new(),
             woken: AtomicBool::new(false),
             scheduler: OnceLock::new(),
-            orphaned: AtomicBool::new(false),
+            heir: OnceLock::new(),
             desk,
             turn,
         }
@@ -115,29 +119,30 @@ impl Inbox {
     pub(crate) fn push(&self, ix: CallIx, news: News) {
         self.news.push((ix, news));
         self.wake();
-        // After the push: either this sees the flag, or `orphan` sees the news.
-        if self.orphaned.load(Ordering::SeqCst) {
-            self.free_ended();
-        }
+        self.inherit();
     }
 
-    /// Says that the scheduler has died, after what its calls hold has been put on the desk.
-    pub(crate) fn orphan(&self) {
-        self.orphaned.store(true, Ordering::SeqCst);
-        self.free_ended();
+    /// Says that the scheduler has died, after what its calls hold has been put on the desk: from
+    /// now on, the end of a call frees what it held, and its result goes to `heir`.
+    pub(crate) fn orphan(&self, heir: impl Fn(CallIx, Kept) + Send + Sync + 'static) {
+        self.heir.get_or_init(|| Box::new(heir));
+        self.inherit();
     }
 
-    fn free_ended(&self) {
+    fn inherit(&self) {
+        // A push that doesn't see the heir yet happens before `orphan` looks into the queue.
+        fence(Ordering::SeqCst);
+        let Some(heir) = self.heir.get() else { return };
         while let Some((ix, news)) = self.news.pop() {
             match news {
                 News::Cleared(_) | News::Refused(..) | News::Logged | News::Returned(_) => {
                     self.desk.free((self.turn, ix));
                 }
+                News::Stored(kept) => heir(ix, *kept),
                 News::Asking(_)
                 | News::Withdrawn(_)
                 | News::Lent
                 | News::Reclaimed(_)
-                | News::Stored(_)
                 | News::Late(_) => {}
             }
         }

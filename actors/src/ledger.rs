@@ -29,6 +29,8 @@ struct Book {
     sealed: bool,
     /// Nobody answers calls any more.
     orphaned: bool,
+    /// Told to be over without its scheduler.
+    ended: bool,
 }
 
 /// What became of a call that came in.
@@ -47,6 +49,8 @@ struct Entry {
     /// The tool it asks for, until its scheduler has looked at it.
     unseen: Option<Box<str>>,
     run: Run,
+    /// It has its ending, and somebody owes its result.
+    owed: bool,
     answer: Option<(ToolResult, HowEnded)>,
 }
 
@@ -65,8 +69,6 @@ pub(crate) struct Remains {
     pub(crate) unseen: Vec<(CallIx, ToolUseId, Box<str>)>,
     /// Calls whose tools have started and haven't ended.
     pub(crate) running: Vec<CallIx>,
-    /// Whether no further call will come.
-    pub(crate) sealed: bool,
 }
 
 /// What a turn came to.
@@ -89,7 +91,13 @@ impl Ledger {
         }
         book.ids.insert(id.clone(), ix);
         let unseen = (!book.orphaned).then(|| tool.into());
-        book.entries.push(Entry { id: id.clone(), unseen, run: Run::NotStarted, answer: None });
+        book.entries.push(Entry {
+            id: id.clone(),
+            unseen,
+            run: Run::NotStarted,
+            owed: false,
+            answer: None,
+        });
         if book.orphaned { Accepted::Orphan(ix) } else { Accepted::At(ix) }
     }
 
@@ -149,11 +157,25 @@ impl Ledger {
         }
     }
 
-    /// No further call will come. Gives whether the scheduler is gone, so that the turn is over.
+    /// A job has the ending of this call and owes its result, whatever becomes of the scheduler.
+    pub(crate) fn owed(&self, ix: CallIx) {
+        if let Some(entry) = self.book().entries.get_mut(ix.at()) {
+            entry.owed = true;
+        }
+    }
+
+    /// No further call will come. Gives whether the scheduler is gone.
     pub(crate) fn seal(&self) -> bool {
         let mut book = self.book();
         book.sealed = true;
         book.orphaned
+    }
+
+    /// Whether the scheduler is gone and nothing more will come: true once.
+    pub(crate) fn is_at_its_end(&self) -> bool {
+        let mut book = self.book();
+        let end = book.orphaned && book.sealed && book.told == book.entries.len();
+        end && !std::mem::replace(&mut book.ended, true)
     }
 
     /// Closes the turn: who waits for it goes on.
@@ -171,10 +193,10 @@ impl Ledger {
         let unseen = unseen.collect();
         let entries = (0..).map(CallIx).zip(&book.entries);
         let running = entries.filter(|(_, it)| it.run == Run::Started).map(|(ix, _)| ix).collect();
-        Remains { unseen, running, sealed: book.sealed }
+        Remains { unseen, running }
     }
 
-    /// Answers every open call as interrupted.
+    /// Answers every call as interrupted whose result nobody owes.
     pub(crate) fn interrupt(&self, mut emit: impl FnMut(CallIx, &ToolResult, HowEnded)) {
         for (ix, id, run) in self.open() {
             let (progress, ended) = match run {
@@ -190,7 +212,7 @@ impl Ledger {
     fn open(&self) -> Vec<(CallIx, ToolUseId, Run)> {
         let book = self.book();
         let entries = (0..).map(CallIx).zip(&book.entries);
-        let open = entries.filter(|(_, it)| it.answer.is_none());
+        let open = entries.filter(|(_, it)| it.answer.is_none() && !it.owed);
         open.map(|(ix, it)| (ix, it.id.clone(), it.run)).collect()
     }
 

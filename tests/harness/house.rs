@@ -95,6 +95,13 @@ impl House {
         std::mem::take(&mut self.seen)
     }
 
+    /// Gives the session away, unclosed, without a look at its history.
+    #[must_use]
+    pub fn leave(mut self) -> Session {
+        self.closed = true;
+        self.session.clone()
+    }
+
     fn take_in(&mut self) {
         self.seen.extend(std::iter::from_fn(|| self.history.try_recv().ok()));
     }

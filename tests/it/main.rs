@@ -5,7 +5,10 @@
     reason = "in a test program a panic is the report, in its own functions too"
 )]
 
+mod crashes;
 mod lanes;
+mod siblings;
+mod stops;
 mod streaming;
 mod tidy;
 mod todo_write;

@@ -9,7 +9,7 @@ use toolwright_contract::{
 };
 use toolwright_kernel::{Order, PhaseName, Place};
 
-use super::core::{content, is_error};
+use super::core::{content, how_ended, is_error};
 use super::jobs::{change_context, gate, tell_change, timer};
 use super::shell::State;
 use super::slip::Paper;
@@ -154,7 +154,8 @@ impl State {
         let slip = &mut self.slips[ix.at()];
         let result = ToolResult { id: slip.id.clone(), content, is_error: is_error(ending) };
         let limit = slip.tool.as_ref().map(|it| it.card().result_limit).unwrap_or_default();
-        let keep = Keep { result, limit, notes: Vec::new() };
+        let keep = Keep { result, ended: how_ended(ending), limit, notes: Vec::new() };
+        self.args.ledger.owed(ix);
         let owed = Owed::new(ix, self.args.inbox.clone(), keep);
         match outcome {
             Some(outcome) => self.after_run(ix, ending, outcome, owed),

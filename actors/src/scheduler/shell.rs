@@ -9,7 +9,6 @@ use toolwright_contract::{
 };
 use toolwright_kernel::{Effects, Fact, PhaseName, Safety, Turn};
 
-use super::core::how_ended;
 use super::slip::{Paper, Slip};
 use super::{SchedulerArgs, SchedulerMsg};
 use crate::inbox::{Kept, News, StopWish, Timer};
@@ -252,14 +251,11 @@ impl State {
     }
 
     fn stored(&mut self, ix: CallIx, kept: Kept) {
-        let Some(ending) = self.turn.calls().get(ix.at()).and_then(|it| it.ending()) else {
-            return;
-        };
         self.emit(|| EventKind::Stored { call: ix.0, spilled: kept.spilled });
         let mut notes = std::mem::take(&mut self.slips[ix.at()].notes);
         notes.extend(kept.notes);
         let tell = self.args.house.emit_answers(self.args.lineage.turn);
-        self.args.ledger.answer(ix, kept.result, how_ended(ending), notes, tell);
+        self.args.ledger.answer(ix, kept.result, kept.ended, notes, tell);
     }
 
     fn late(&mut self, ix: CallIx, which: Timer) {

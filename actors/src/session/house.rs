@@ -18,7 +18,7 @@ use super::desk::Desk;
 use crate::bus::Bus;
 use crate::crew::Crew;
 use crate::hooks::HooksMsg;
-use crate::inbox::Inbox;
+use crate::inbox::{Inbox, Kept};
 use crate::journal::StartLog;
 use crate::ledger::Ledger;
 use crate::permissions::PermissionsMsg;
@@ -95,29 +95,44 @@ impl House {
         turn
     }
 
-    /// Takes over a turn whose scheduler is gone: answers its open calls, ends what of them still
-    /// runs, and keeps the lanes of what doesn't end. `why` the scheduler has gone is told unless
-    /// the turn is over anyway.
-    pub(crate) fn bury(&self, turn: &OpenTurn, why: &str) {
-        let over = turn.ledger.is_finished();
+    /// Takes over a turn whose scheduler is gone: answers its open calls, but for those whose
+    /// results are on their way, ends what of them still runs, and keeps the lanes of what doesn't
+    /// end. `why` the scheduler has gone is told unless the turn is over anyway.
+    pub(crate) fn bury(self: &Arc<Self>, turn: &OpenTurn, why: &str) {
+        let (id, over) = (turn.turn, turn.ledger.is_finished());
         if !over {
-            self.tell_failure(turn.turn, StageName::Scheduler, why, false);
+            self.tell_failure(id, StageName::Scheduler, why, false);
         }
         let remains = turn.ledger.orphan();
-        for (ix, id, tool) in remains.unseen {
-            self.bus.emit(turn.turn, || accepted_unseen(ix, id, &tool));
+        for (ix, call, tool) in remains.unseen {
+            self.bus.emit(id, || accepted_unseen(ix, call, &tool));
         }
         let runs = !remains.running.is_empty();
         for ix in remains.running {
-            self.desk.hold((turn.turn, ix), super::ALONE);
+            self.desk.hold((id, ix), super::ALONE);
         }
-        turn.ledger.interrupt(self.emit_answers(turn.turn));
-        turn.inbox.orphan();
+        turn.ledger.interrupt(self.emit_answers(id));
+        let (house, ledger) = (self.clone(), turn.ledger.clone());
+        turn.inbox.orphan(move |ix, kept| {
+            let Kept { result, ended, notes, spilled } = kept;
+            if !ledger.is_finished() {
+                house.bus.emit(id, || EventKind::Stored { call: ix.0, spilled });
+            }
+            ledger.answer(ix, result, ended, notes, house.emit_answers(id));
+            house.end_orphan(id, &ledger);
+        });
         if !over || runs {
             turn.orphaned.cancel();
         }
-        if remains.sealed && !over {
-            self.finish(turn.turn, &turn.ledger);
+        if !over {
+            self.end_orphan(id, &turn.ledger);
+        }
+    }
+
+    /// Closes a turn without a scheduler once nothing more will come.
+    pub(crate) fn end_orphan(&self, turn: TurnId, ledger: &Ledger) {
+        if ledger.is_at_its_end() {
+            self.finish(turn, ledger);
         }
     }
 

@@ -125,7 +125,7 @@ impl TurnHandle {
             return;
         }
         if self.ledger.seal() {
-            self.house.finish(self.turn, &self.ledger);
+            self.house.end_orphan(self.turn, &self.ledger);
         } else {
             // One that dies before it reads this has its turn closed by the supervisor.
             drop(self.scheduler.cast(SchedulerMsg::Seal));
