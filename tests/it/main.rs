@@ -6,7 +6,11 @@
 )]
 
 mod crashes;
+mod hooks;
+mod input;
 mod lanes;
+mod permissions;
+mod results;
 mod siblings;
 mod stops;
 mod streaming;
