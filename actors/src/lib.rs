@@ -14,6 +14,8 @@
 
 mod bus;
 mod crew;
+#[cfg(test)]
+mod faults;
 mod hooks;
 mod inbox;
 mod journal;

@@ -72,7 +72,7 @@ impl Owed<Gate> {
         self.to.push(self.ix, News::Withdrawn(request));
     }
 
-    /// Says which stage holds the duty now.
+    /// Says which stage the duty goes to.
     pub(crate) fn held_by(&mut self, stage: &'static str) {
         self.unpaid = Some(Gate(stage));
     }

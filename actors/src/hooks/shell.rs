@@ -49,12 +49,13 @@ impl Actor for Hooks {
         msg: HooksMsg,
         house: &mut HooksArgs,
     ) -> Result<(), ActorProcessingErr> {
+        #[cfg(test)]
+        crate::faults::strike(toolwright_contract::StageName::Hooks);
         match msg {
-            HooksMsg::Before(mut job) => {
-                job.owed.held_by("hook");
+            HooksMsg::Before(job) => {
                 let asked = before_hooks(&house.hooks, &job.screened.tool().card().name);
                 if asked.is_empty() {
-                    house.permissions.cast(PermissionsMsg::Decide(job));
+                    go_on(job, &house.permissions);
                 } else {
                     house.crew.spawn(before(job, asked, house.permissions.clone()));
                 }
@@ -89,11 +90,16 @@ async fn before(mut job: Box<GateJob>, hooks: Vec<Hook>, permissions: Stage<Perm
         take_in(&mut job, merged).await
     });
     match asked.await {
-        Ok(Ok(())) => permissions.cast(PermissionsMsg::Decide(job)),
+        Ok(Ok(())) => go_on(job, &permissions),
         Ok(Err((why, text))) => job.owed.refuse(why, text),
         // The kernel tells the call as stopped, whatever is said here.
         Err(_) => job.owed.refuse(Refusal::Denied, String::new()),
     }
+}
+
+fn go_on(mut job: Box<GateJob>, permissions: &Stage<PermissionsMsg>) {
+    job.owed.held_by("permission");
+    permissions.cast(PermissionsMsg::Decide(job));
 }
 
 async fn ask_all(job: &GateJob, hooks: &[Hook]) -> Merged {

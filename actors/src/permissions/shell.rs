@@ -53,9 +53,10 @@ impl Actor for Permissions {
         msg: PermissionsMsg,
         state: &mut State,
     ) -> Result<(), ActorProcessingErr> {
+        #[cfg(test)]
+        crate::faults::strike(toolwright_contract::StageName::Permissions);
         match msg {
-            PermissionsMsg::Decide(mut job) => {
-                job.owed.held_by("permission");
+            PermissionsMsg::Decide(job) => {
                 if job.check.stop.is_told() {
                     // Its question would come after the word that withdraws it.
                     withdrawn(*job);

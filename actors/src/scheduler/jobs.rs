@@ -19,7 +19,7 @@ pub(super) async fn gate(
     lineage: Lineage,
     screened: Box<Screened>,
     stop: Stop,
-    owed: Owed<Gate>,
+    mut owed: Owed<Gate>,
 ) {
     let cx = CheckCx { session: house.context.now(), stop: stop.clone() };
     let passed = stop
@@ -36,6 +36,7 @@ pub(super) async fn gate(
     };
     let turn = lineage.turn;
     let notes = Vec::new();
+    owed.held_by("hook");
     let job = GateJob { turn, screened, check: cx, wish: Wish::None, notes, share, owed };
     house.hooks.cast(HooksMsg::Before(Box::new(job)));
 }

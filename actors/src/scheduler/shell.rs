@@ -57,6 +57,8 @@ impl Actor for Scheduler {
         msg: SchedulerMsg,
         state: &mut State,
     ) -> Result<(), ActorProcessingErr> {
+        #[cfg(test)]
+        crate::faults::strike(toolwright_contract::StageName::Scheduler);
         if matches!(msg, SchedulerMsg::Wake) {
             state.args.inbox.awake();
         }

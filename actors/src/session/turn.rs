@@ -153,6 +153,14 @@ impl TurnHandle {
     }
 }
 
+#[cfg(test)]
+impl TurnHandle {
+    /// Where a test puts news that nobody has sent.
+    pub(crate) fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+}
+
 impl Drop for TurnHandle {
     fn drop(&mut self) {
         if !self.ledger.is_finished() {

@@ -42,6 +42,8 @@ impl Actor for Store {
         msg: StoreMsg,
         args: &mut StoreArgs,
     ) -> Result<(), ActorProcessingErr> {
+        #[cfg(test)]
+        crate::faults::strike(toolwright_contract::StageName::Store);
         let StoreMsg::Keep(job) = msg;
         let Some(keep) = job.owed.paper() else { return Ok(()) };
         match plan(&keep.result.content, keep.limit) {
