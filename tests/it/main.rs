@@ -5,13 +5,18 @@
     reason = "in a test program a panic is the report, in its own functions too"
 )]
 
+mod admission;
+mod context;
 mod crashes;
 mod hooks;
 mod input;
 mod lanes;
+mod nested;
+mod observation;
 mod permissions;
 mod results;
 mod siblings;
+mod start_records;
 mod stops;
 mod streaming;
 mod tidy;
