@@ -28,6 +28,7 @@ mod scheduler;
 mod session;
 mod stage;
 mod store;
+mod watch;
 
 pub use hooks::{AfterAnswer, AfterCall, BeforeAnswer, BeforeCall, Hook, HookDecision, Matcher};
 pub use journal::{NoJournal, StartAck, StartLog, StartRecord};

@@ -16,6 +16,7 @@ mod observation;
 mod permissions;
 mod results;
 mod siblings;
+mod slow_stalls;
 mod start_records;
 mod stops;
 mod streaming;

@@ -15,6 +15,7 @@ use crate::inbox::{Inbox, News, Share};
 use crate::limits::{NESTING, PROGRESS_CHARS};
 use crate::owed::{Owed, Run};
 use crate::session::{House, Lineage, run_nested};
+use crate::watch::{Watched, watched};
 
 /// What a worker needs beside the paper.
 pub(super) struct Work {
@@ -65,7 +66,14 @@ async fn run(work: Work, cleared: Cleared) -> Outcome {
     let session = work.house.context.now();
     let nest = Arc::new(CallRef(call.clone()));
     let cx = RunCx { id: work.id, stop: work.stop, session, nest };
-    let outcome = cleared.run(cx).await;
+    let watch = Watched {
+        bus: call.house.bus.clone(),
+        turn: call.lineage.turn,
+        ix: call.ix,
+        tool: work.tool,
+        stop: call.stop.clone(),
+    };
+    let outcome = watched(watch, cleared.run(cx)).await;
     // Something of the tool may live on and hold the call: it keeps no share and shows nothing.
     call.over.store(true, Ordering::Relaxed);
     call.width().share = None;
