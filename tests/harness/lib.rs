@@ -7,7 +7,9 @@
 mod house;
 mod script;
 mod scripted;
+mod workload;
 
 pub use house::{House, asked, written};
 pub use script::{Script, call, call_of, ids, texts};
 pub use scripted::Scripted;
+pub use workload::{Before, Reply, Stopping, TOOLS, Workload};

@@ -22,3 +22,4 @@ mod stops;
 mod streaming;
 mod tidy;
 mod todo_write;
+mod workloads;
