@@ -4,14 +4,15 @@
 //! sees all that came in at once and takes it in tool_use order. Stops go ahead of everything:
 //! the scheduler looks for them first at each message, so that none waits behind a flood.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 
 use crossbeam::queue::SegQueue;
 use ractor::ActorRef;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use toolwright_contract::{
-    CallIx, Cleared, Outcome, Refusal, RequestId, StopCause, ToolResult, ToolUseId, TurnId,
+    CallIx, Cleared, HowEnded, Outcome, Refusal, RequestId, StopCause, ToolResult, ToolUseId,
+    TurnId,
 };
 use toolwright_kernel::Place;
 
@@ -22,6 +23,8 @@ use crate::session::Desk;
 pub(crate) enum News {
     /// A person is being asked.
     Asking(RequestId),
+    /// Its question was taken back.
+    Withdrawn(RequestId),
     /// The gate let the call through.
     Cleared(Box<Pass>),
     /// The call will not run; the text is for the model.
@@ -64,6 +67,7 @@ pub(crate) enum Timer {
 /// A result that has been through the last stages.
 pub(crate) struct Kept {
     pub(crate) result: ToolResult,
+    pub(crate) ended: HowEnded,
     pub(crate) notes: Vec<String>,
     /// Bytes that went to a file.
     pub(crate) spilled: Option<u64>,
@@ -76,6 +80,8 @@ pub(crate) enum StopWish {
     One(ToolUseId, StopCause),
 }
 
+type Heir = Box<dyn Fn(CallIx, Kept) + Send + Sync>;
+
 /// See the module.
 pub(crate) struct Inbox {
     news: SegQueue<(CallIx, News)>,
@@ -83,8 +89,8 @@ pub(crate) struct Inbox {
     freed: SegQueue<Place>,
     woken: AtomicBool,
     scheduler: OnceLock<ActorRef<SchedulerMsg>>,
-    /// Whether the scheduler has died: from then on, an end only frees what the call held.
-    orphaned: AtomicBool,
+    /// Who takes the results that are still owed, once the scheduler has died.
+    heir: OnceLock<Heir>,
     desk: Arc<Desk>,
     turn: TurnId,
 }
@@ -97,36 +103,47 @@ impl Inbox {
             freed: SegQueue::new(),
             woken: AtomicBool::new(false),
             scheduler: OnceLock::new(),
-            orphaned: AtomicBool::new(false),
+            heir: OnceLock::new(),
             desk,
             turn,
         }
     }
 
-    /// Says whom to wake. Called once, before the inbox is handed to anybody else.
+    /// Says whom to wake, and wakes it: something may have come in before. Called once.
     pub(crate) fn belongs_to(&self, scheduler: ActorRef<SchedulerMsg>) {
-        self.scheduler.get_or_init(|| scheduler);
+        let scheduler = self.scheduler.get_or_init(|| scheduler);
+        // One that has died already has its turn closed by the supervisor.
+        drop(scheduler.cast(SchedulerMsg::Wake));
     }
 
     pub(crate) fn push(&self, ix: CallIx, news: News) {
         self.news.push((ix, news));
         self.wake();
-        // After the push: either this sees the flag, or `orphan` sees the news.
-        if self.orphaned.load(Ordering::SeqCst) {
-            self.free_ended();
-        }
+        self.inherit();
     }
 
-    /// Says that the scheduler has died, after what its calls hold has been put on the desk.
-    pub(crate) fn orphan(&self) {
-        self.orphaned.store(true, Ordering::SeqCst);
-        self.free_ended();
+    /// Says that the scheduler has died, after what its calls hold has been put on the desk: from
+    /// now on, the end of a call frees what it held, and its result goes to `heir`.
+    pub(crate) fn orphan(&self, heir: impl Fn(CallIx, Kept) + Send + Sync + 'static) {
+        self.heir.get_or_init(|| Box::new(heir));
+        self.inherit();
     }
 
-    fn free_ended(&self) {
+    fn inherit(&self) {
+        // A push that doesn't see the heir yet happens before `orphan` looks into the queue.
+        fence(Ordering::SeqCst);
+        let Some(heir) = self.heir.get() else { return };
         while let Some((ix, news)) = self.news.pop() {
-            if matches!(news, News::Returned(_)) {
-                self.desk.free((self.turn, ix));
+            match news {
+                News::Cleared(_) | News::Refused(..) | News::Logged | News::Returned(_) => {
+                    self.desk.free((self.turn, ix));
+                }
+                News::Stored(kept) => heir(ix, *kept),
+                News::Asking(_)
+                | News::Withdrawn(_)
+                | News::Lent
+                | News::Reclaimed(_)
+                | News::Late(_) => {}
             }
         }
     }
@@ -153,6 +170,12 @@ impl Inbox {
         }
     }
 
+    /// Lets the next push wake again. Called at each wake-up before anything is read, so that
+    /// what is pushed after the last read is not left lying.
+    pub(crate) fn awake(&self) {
+        self.woken.swap(false, Ordering::AcqRel);
+    }
+
     pub(crate) fn next_stop(&self) -> Option<StopWish> {
         self.stops.pop()
     }
@@ -163,8 +186,6 @@ impl Inbox {
 
     /// All news so far, in tool_use order; the news of one call keep their own order.
     pub(crate) fn take_news(&self, into: &mut Vec<(CallIx, News)>) {
-        // Before the queue is read: a push after the last pop must wake again.
-        self.woken.store(false, Ordering::Release);
         std::iter::from_fn(|| self.news.pop()).for_each(|it| into.push(it));
         into.sort_by_key(|(ix, _)| *ix);
     }

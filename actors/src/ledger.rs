@@ -3,7 +3,7 @@
 //! ractor hands no state of a dead actor on, so what must survive a scheduler is kept here: when
 //! it dies, its open calls are answered from the ledger. A result can be claimed once.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -13,20 +13,24 @@ use toolwright_contract::{CallIx, HowEnded, Progress, ToolResult, ToolUseId, wor
 #[derive(Default)]
 pub(crate) struct Ledger {
     book: Mutex<Book>,
-    finished: Notify,
+    changed: Notify,
 }
 
 #[derive(Default)]
 struct Book {
     entries: Vec<Entry>,
-    ids: HashSet<ToolUseId>,
+    ids: HashMap<ToolUseId, CallIx>,
     duplicates: Vec<ToolUseId>,
     notes: Vec<String>,
     /// Every entry before this one has been emitted.
     told: usize,
     finished: bool,
+    /// No further call will come.
+    sealed: bool,
     /// Nobody answers calls any more.
     orphaned: bool,
+    /// Told to be over without its scheduler.
+    ended: bool,
 }
 
 /// What became of a call that came in.
@@ -42,8 +46,29 @@ pub(crate) enum Accepted {
 
 struct Entry {
     id: ToolUseId,
-    started: bool,
+    /// The tool it asks for, until its scheduler has looked at it.
+    unseen: Option<Box<str>>,
+    run: Run,
+    /// It has its ending, and somebody owes its result.
+    owed: bool,
     answer: Option<(ToolResult, HowEnded)>,
+}
+
+/// How far a call's tool has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Run {
+    NotStarted,
+    Started,
+    Ended,
+}
+
+/// What a dead scheduler leaves behind.
+#[derive(Debug)]
+pub(crate) struct Remains {
+    /// Calls that came in and that it hasn't looked at, with the tools they ask for.
+    pub(crate) unseen: Vec<(CallIx, ToolUseId, Box<str>)>,
+    /// Calls whose tools have started and haven't ended.
+    pub(crate) running: Vec<CallIx>,
 }
 
 /// What a turn came to.
@@ -57,14 +82,22 @@ pub(crate) struct Closed {
 
 impl Ledger {
     /// Gives the call its place.
-    pub(crate) fn accept(&self, id: &ToolUseId) -> Accepted {
+    pub(crate) fn accept(&self, id: &ToolUseId, tool: &str) -> Accepted {
         let mut book = self.book();
-        if !book.ids.insert(id.clone()) {
+        let ix = CallIx(book.entries.len() as u32);
+        if book.ids.contains_key(id) {
             book.duplicates.push(id.clone());
             return Accepted::Duplicate;
         }
-        let ix = CallIx(book.entries.len() as u32);
-        book.entries.push(Entry { id: id.clone(), started: false, answer: None });
+        book.ids.insert(id.clone(), ix);
+        let unseen = (!book.orphaned).then(|| tool.into());
+        book.entries.push(Entry {
+            id: id.clone(),
+            unseen,
+            run: Run::NotStarted,
+            owed: false,
+            answer: None,
+        });
         if book.orphaned { Accepted::Orphan(ix) } else { Accepted::At(ix) }
     }
 
@@ -74,14 +107,26 @@ impl Ledger {
 
     /// The place of a call.
     pub(crate) fn find(&self, id: &ToolUseId) -> Option<CallIx> {
-        let book = self.book();
-        let at = book.entries.iter().position(|it| it.id == *id)?;
-        Some(CallIx(u32::try_from(at).ok()?))
+        self.book().ids.get(id).copied()
+    }
+
+    /// The scheduler looks at a call, and is given the name of its tool.
+    pub(crate) fn see(&self, ix: CallIx) -> Box<str> {
+        let mut book = self.book();
+        book.entries.get_mut(ix.at()).and_then(|it| it.unseen.take()).unwrap_or_default()
     }
 
     pub(crate) fn started(&self, ix: CallIx) {
+        self.run(ix, Run::Started);
+    }
+
+    pub(crate) fn ended(&self, ix: CallIx) {
+        self.run(ix, Run::Ended);
+    }
+
+    fn run(&self, ix: CallIx, run: Run) {
         if let Some(entry) = self.book().entries.get_mut(ix.at()) {
-            entry.started = true;
+            entry.run = run;
         }
     }
 
@@ -107,41 +152,68 @@ impl Ledger {
             emit(CallIx(book.told as u32), result, *ended);
             book.told += 1;
         }
+        if book.told == book.entries.len() {
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// A job has the ending of this call and owes its result, whatever becomes of the scheduler.
+    pub(crate) fn owed(&self, ix: CallIx) {
+        if let Some(entry) = self.book().entries.get_mut(ix.at()) {
+            entry.owed = true;
+        }
+    }
+
+    /// No further call will come. Gives whether the scheduler is gone.
+    pub(crate) fn seal(&self) -> bool {
+        let mut book = self.book();
+        book.sealed = true;
+        book.orphaned
+    }
+
+    /// Whether the scheduler is gone and nothing more will come: true once.
+    pub(crate) fn is_at_its_end(&self) -> bool {
+        let mut book = self.book();
+        let end = book.orphaned && book.sealed && book.told == book.entries.len();
+        end && !std::mem::replace(&mut book.ended, true)
     }
 
     /// Closes the turn: who waits for it goes on.
     pub(crate) fn finish(&self) {
         self.book().finished = true;
-        self.finished.notify_waiters();
+        self.changed.notify_waiters();
     }
 
-    /// Answers every open call as interrupted and closes the turn. Gives the calls that had
-    /// started and may still run.
-    pub(crate) fn interrupt(
-        &self,
-        mut emit: impl FnMut(CallIx, &ToolResult, HowEnded),
-    ) -> Vec<CallIx> {
-        let mut running = Vec::new();
-        for (ix, id, started) in self.orphan() {
-            let (progress, ended) = match started {
-                true => (Progress::MayHaveRun, HowEnded::StoppedMayHaveRun),
-                false => (Progress::NotStarted, HowEnded::StoppedNotStarted),
+    /// The scheduler is gone: calls that come from now on are answered by who brings them.
+    pub(crate) fn orphan(&self) -> Remains {
+        let mut book = self.book();
+        book.orphaned = true;
+        let entries = (0..).map(CallIx).zip(&mut book.entries);
+        let unseen = entries.filter_map(|(ix, it)| Some((ix, it.id.clone(), it.unseen.take()?)));
+        let unseen = unseen.collect();
+        let entries = (0..).map(CallIx).zip(&book.entries);
+        let running = entries.filter(|(_, it)| it.run == Run::Started).map(|(ix, _)| ix).collect();
+        Remains { unseen, running }
+    }
+
+    /// Answers every call as interrupted whose result nobody owes.
+    pub(crate) fn interrupt(&self, mut emit: impl FnMut(CallIx, &ToolResult, HowEnded)) {
+        for (ix, id, run) in self.open() {
+            let (progress, ended) = match run {
+                Run::Started | Run::Ended => (Progress::MayHaveRun, HowEnded::StoppedMayHaveRun),
+                Run::NotStarted => (Progress::NotStarted, HowEnded::StoppedNotStarted),
             };
-            running.extend(started.then_some(ix));
             let content = wording::interrupted(progress).into();
             let result = ToolResult { id, content, is_error: true };
             self.answer(ix, result, ended, Vec::new(), &mut emit);
         }
-        self.finish();
-        running
     }
 
-    fn orphan(&self) -> Vec<(CallIx, ToolUseId, bool)> {
-        let mut book = self.book();
-        book.orphaned = true;
-        let entries = book.entries.iter().enumerate();
-        let open = entries.filter(|(_, it)| it.answer.is_none());
-        open.map(|(at, it)| (CallIx(at as u32), it.id.clone(), it.started)).collect()
+    fn open(&self) -> Vec<(CallIx, ToolUseId, Run)> {
+        let book = self.book();
+        let entries = (0..).map(CallIx).zip(&book.entries);
+        let open = entries.filter(|(_, it)| it.answer.is_none() && !it.owed);
+        open.map(|(ix, it)| (ix, it.id.clone(), it.run)).collect()
     }
 
     pub(crate) fn is_finished(&self) -> bool {
@@ -150,12 +222,22 @@ impl Ledger {
 
     /// Ends when the turn is closed. Safe to drop and to call again.
     pub(crate) async fn closed(&self) {
+        self.until(|book| book.finished).await;
+    }
+
+    /// Ends when every call so far is answered, whether or not more may come. Safe to drop and to
+    /// call again.
+    pub(crate) async fn answered(&self) {
+        self.until(|book| book.finished || book.told == book.entries.len()).await;
+    }
+
+    async fn until(&self, is_so: impl Fn(&Book) -> bool) {
         loop {
-            let woken = self.finished.notified();
+            let woken = self.changed.notified();
             tokio::pin!(woken);
-            // Registered before the look, so that a close between the two isn't missed.
+            // Registered before the look, so that a change between the two isn't missed.
             woken.as_mut().enable();
-            if self.is_finished() {
+            if is_so(&self.book()) {
                 return;
             }
             woken.await;

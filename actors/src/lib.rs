@@ -13,6 +13,9 @@
 //! for anybody's answer, so no two can wait for each other.
 
 mod bus;
+mod crew;
+#[cfg(test)]
+mod faults;
 mod hooks;
 mod inbox;
 mod journal;
@@ -25,6 +28,7 @@ mod scheduler;
 mod session;
 mod stage;
 mod store;
+mod watch;
 
 pub use hooks::{AfterAnswer, AfterCall, BeforeAnswer, BeforeCall, Hook, HookDecision, Matcher};
 pub use journal::{NoJournal, StartAck, StartLog, StartRecord};

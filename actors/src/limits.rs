@@ -28,6 +28,12 @@ pub(crate) const RESTARTS: usize = 5;
 /// The window of [`RESTARTS`].
 pub(crate) const RESTART_WINDOW: Duration = Duration::from_secs(60);
 
+/// How long a tool may keep its thread without a break before it is named.
+pub(crate) const STALL: Duration = Duration::from_secs(1);
+
+/// How often running tools are looked at for [`STALL`].
+pub(crate) const LOOK: Duration = Duration::from_millis(250);
+
 /// Longest tool name in an event, in characters.
 pub(crate) const NAME_CHARS: usize = 128;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use toolwright_contract::{
-    CallIx, Cleared, Content, Outcome, Refusal, RequestId, ResultLimit, ToolResult, Verdict,
-    wording,
+    CallIx, Cleared, Content, HowEnded, Outcome, Refusal, RequestId, ResultLimit, ToolResult,
+    Verdict, wording,
 };
 
 use crate::inbox::{Inbox, Kept, News, Pass, Share};
@@ -68,7 +68,11 @@ impl Owed<Gate> {
         self.to.push(self.ix, News::Asking(request));
     }
 
-    /// Says which stage holds the duty now.
+    pub(crate) fn withdrawn(&self, request: RequestId) {
+        self.to.push(self.ix, News::Withdrawn(request));
+    }
+
+    /// Says which stage the duty goes to.
     pub(crate) fn held_by(&mut self, stage: &'static str) {
         self.unpaid = Some(Gate(stage));
     }
@@ -121,15 +125,16 @@ impl Owed<Run> {
 /// cut to its limit.
 pub(crate) struct Keep {
     pub(crate) result: ToolResult,
+    pub(crate) ended: HowEnded,
     pub(crate) limit: ResultLimit,
     pub(crate) notes: Vec<String>,
 }
 
 impl Kind for Keep {
     fn unpaid(self) -> News {
-        let Keep { mut result, limit, notes } = self;
+        let Keep { mut result, ended, limit, notes } = self;
         result.content = cut(&result.content, limit, wording::store_failed());
-        News::Stored(Box::new(Kept { result, notes, spilled: None }))
+        News::Stored(Box::new(Kept { result, ended, notes, spilled: None }))
     }
 }
 
@@ -147,9 +152,9 @@ impl Owed<Keep> {
 
     /// Pays with the content as `change` makes it; `spilled` is what went to a file, in bytes.
     pub(crate) fn kept(mut self, spilled: Option<u64>, change: impl FnOnce(Content) -> Content) {
-        if let Some(Keep { mut result, notes, .. }) = self.unpaid.take() {
+        if let Some(Keep { mut result, ended, notes, .. }) = self.unpaid.take() {
             result.content = change(result.content);
-            self.to.push(self.ix, News::Stored(Box::new(Kept { result, notes, spilled })));
+            self.to.push(self.ix, News::Stored(Box::new(Kept { result, ended, notes, spilled })));
         }
     }
 }

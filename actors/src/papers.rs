@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolwright_contract::{CheckCx, OutcomeKind, Screened, TurnId};
+use toolwright_contract::{CheckCx, InvalidInput, OutcomeKind, Refusal, Screened, TurnId, wording};
 
 use crate::hooks::Wish;
 use crate::inbox::Share;
+use crate::limits::VALIDATE;
 use crate::owed::{Gate, Keep, Owed};
 
 /// A call on its way through the gate: its own check, hooks, permission.
@@ -19,6 +20,24 @@ pub(crate) struct GateJob {
     /// The call's share of the session-wide cap; given back while a person is asked.
     pub(crate) share: Share,
     pub(crate) owed: Owed<Gate>,
+}
+
+impl GateJob {
+    /// Takes another input, which is checked like the model's own.
+    pub(crate) async fn change_input(&mut self, input: Value) -> Result<(), (Refusal, String)> {
+        let invalid = |InvalidInput(it)| (Refusal::InvalidInput, wording::tool_use_error(&it));
+        self.screened.change_input(input).map_err(invalid)?;
+        check(&self.screened, &self.check).await
+    }
+}
+
+/// Lets the tool look at the world before its call may start, for a bounded time.
+pub(crate) async fn check(screened: &Screened, cx: &CheckCx) -> Result<(), (Refusal, String)> {
+    match tokio::time::timeout(VALIDATE, screened.validate(cx)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(InvalidInput(text))) => Err((Refusal::InvalidInput, wording::tool_use_error(&text))),
+        Err(_) => Err((Refusal::StageFailed, wording::check_took_too_long(VALIDATE))),
+    }
 }
 
 /// A call on its way out: hooks after it, then the store.

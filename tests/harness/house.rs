@@ -1,8 +1,8 @@
 //! A session under test, with its history and the assertions at its end.
 
 use tokio::sync::mpsc::UnboundedReceiver;
-use toolwright::{Config, Registry, Rules, Session, TurnHandle, TurnResults};
-use toolwright_contract::{AnyTool, Event, ToolUse};
+use toolwright::{Ask, Config, Question, Registry, Rules, Session, TurnHandle, TurnResults};
+use toolwright_contract::{AnyTool, Event, EventKind, ToolUse, history};
 
 use crate::Scripted;
 
@@ -11,6 +11,9 @@ pub struct House {
     /// The session.
     pub session: Session,
     history: UnboundedReceiver<Event>,
+    seen: Vec<Event>,
+    /// Events before this one were taken or waited for.
+    read: usize,
     closed: bool,
 }
 
@@ -22,12 +25,20 @@ impl House {
 
     /// The same, set up by `change`.
     pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
-        let tools = Registry::new([AnyTool::new(Scripted)]).expect("one name");
+        Self::with_tools([AnyTool::new(Scripted::new())], change).await
+    }
+
+    /// A session with these tools, in which everything may start, set up by `change`.
+    pub async fn with_tools(
+        tools: impl IntoIterator<Item = AnyTool>,
+        change: impl FnOnce(&mut Config),
+    ) -> Self {
+        let tools = Registry::new(tools).expect("each name is its own");
         let mut config = Config { rules: Rules::allow_everything(), ..Config::new(tools) };
         change(&mut config);
         let session = Session::start(config).await.expect("starts");
         let history = session.history();
-        Self { session, history, closed: false }
+        Self { session, history, seen: Vec::new(), read: 0, closed: false }
     }
 
     /// A turn with these calls, still open.
@@ -45,17 +56,54 @@ impl House {
         self.turn(calls).await.finish().await
     }
 
-    /// The events so far that nobody has taken.
+    /// The events so far that nobody has taken or waited for.
     pub fn events(&mut self) -> Vec<Event> {
-        std::iter::from_fn(|| self.history.try_recv().ok()).collect()
+        self.take_in();
+        let read = std::mem::replace(&mut self.read, self.seen.len());
+        self.seen[read..].to_vec()
     }
 
-    /// Ends the session and asserts that nothing is left of it. Gives the rest of the history.
+    /// Waits for an event of this kind, the first that nobody has waited for.
+    pub async fn until(&mut self, is_it: impl Fn(&EventKind) -> bool) -> Event {
+        loop {
+            while let Some(event) = self.seen.get(self.read) {
+                self.read += 1;
+                if is_it(&event.kind) {
+                    return event.clone();
+                }
+            }
+            let event = self.history.recv().await.expect("the session is alive");
+            self.seen.push(event);
+        }
+    }
+
+    /// Waits until the call at this place has started.
+    pub async fn started(&mut self, at: u32) {
+        self.until(|it| matches!(it, EventKind::Started { call } if *call == at)).await;
+    }
+
+    /// Ends the session and asserts that nothing is left of it and that its history keeps every
+    /// invariant. Gives the whole history.
     pub async fn close(mut self) -> Vec<Event> {
         self.closed = true;
         let left = self.session.clone().shutdown().await;
         assert_eq!(left.tasks, 0, "tasks are left");
-        self.events()
+        self.take_in();
+        let breaches = history::check(&self.seen);
+        let breaches: Vec<_> = breaches.iter().map(ToString::to_string).collect();
+        assert!(breaches.is_empty(), "{}\n{}", breaches.join("\n"), written(&self.seen));
+        std::mem::take(&mut self.seen)
+    }
+
+    /// Gives the session away, unclosed, without a look at its history.
+    #[must_use]
+    pub fn leave(mut self) -> Session {
+        self.closed = true;
+        self.session.clone()
+    }
+
+    fn take_in(&mut self) {
+        self.seen.extend(std::iter::from_fn(|| self.history.try_recv().ok()));
     }
 }
 
@@ -63,4 +111,19 @@ impl Drop for House {
     fn drop(&mut self) {
         assert!(self.closed || std::thread::panicking(), "a test must close its house");
     }
+}
+
+/// The next question, which must come.
+pub async fn asked(questions: &mut UnboundedReceiver<Question>) -> Ask {
+    match questions.recv().await.expect("the session is alive") {
+        Question::Asked(ask) => ask,
+        Question::Withdrawn(request) => panic!("{request:?} was withdrawn"),
+    }
+}
+
+/// A history as text, a line an event: what two runs of one seed have in common to the byte.
+#[must_use]
+pub fn written(history: &[Event]) -> String {
+    let lines = history.iter().map(|it| serde_json::to_string(it).expect("an event is plain data"));
+    lines.collect::<Vec<_>>().join("\n")
 }

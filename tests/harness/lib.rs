@@ -1,11 +1,15 @@
 //! What every integration test needs: a scripted tool, a house to run it in, an oracle.
 //!
 //! Dropping a [`House`] unfinished fails the test; [`House::close`] asserts an empty house (no
-//! task is left, nothing overdue) and a history that keeps every invariant.
+//! task is left) and a history that keeps every invariant.
 #![allow(clippy::expect_used, reason = "in a test program a panic is the report")]
 
 mod house;
+mod script;
 mod scripted;
+mod workload;
 
-pub use house::House;
-pub use scripted::{Scripted, call, ids, texts};
+pub use house::{House, asked, written};
+pub use script::{Script, call, call_of, ids, texts};
+pub use scripted::Scripted;
+pub use workload::{Before, Reply, Stopping, TOOLS, Workload};

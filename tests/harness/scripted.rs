@@ -1,60 +1,79 @@
-//! A tool that does what its input says, and short ways to call it and to read its results.
+//! A tool that does what its input says, under whatever name and limits a test needs.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::Value;
-use toolwright::TurnResults;
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
 use toolwright_contract::{
-    Card, CheckCx, ContextChange, Effects, Footprint, InvalidInput, OnInterrupt, Output, RunCx,
-    Safety, Tool, ToolError, ToolUse,
+    Card, CheckCx, Content, ContextChange, Effects, Footprint, InvalidInput, OnInterrupt, Output,
+    ResultLimit, RunCx, Safety, Tool, ToolError, ToolResult, ToolUse,
 };
 
-/// The tool, under the name `Scripted`.
-pub struct Scripted;
+use crate::Script;
 
-/// What it should do. The default takes no time, reads only, and succeeds.
-#[derive(Deserialize, JsonSchema, Default)]
-#[serde(default, deny_unknown_fields)]
-pub struct Script {
-    /// How long to run, in milliseconds.
-    pub ms: u64,
-    /// Runs alone.
-    pub alone: bool,
-    /// May change something.
-    pub writes: bool,
-    /// Lets a user's interrupt pass by.
-    pub block: bool,
-    /// Fails with this text.
-    pub fail: Option<String>,
-    /// Whether the failure takes siblings along.
-    pub cascades: bool,
-    /// Panics with this text.
-    pub panic: Option<String>,
-    /// Pays no heed to a stop.
-    pub deaf: bool,
-    /// Its check says this.
-    pub invalid: Option<String>,
-    /// Succeeds with this text instead of `ran`.
-    pub say: Option<String>,
-    /// Appends this to the context's value `trail`.
-    pub trail: Option<String>,
-    /// The change of the context fails (`error`), panics (`panic`) or hangs (`hang`).
-    pub bad_change: Option<String>,
-    /// Runs these scripts as nested calls first.
-    pub nested: Vec<Value>,
+/// See the module.
+pub struct Scripted(Card);
+
+impl Scripted {
+    /// The tool `Scripted`, which answers to `OldScripted` too.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Card::new("Scripted", "Does what its input says.").alias("OldScripted"))
+    }
+
+    /// The same under another name.
+    #[must_use]
+    pub fn named(name: &'static str) -> Self {
+        Self(Card::new(name, "Does what its input says."))
+    }
+
+    /// Sets its deadline.
+    #[must_use]
+    pub fn deadline(self, deadline: Duration) -> Self {
+        Self(self.0.deadline(deadline))
+    }
+
+    /// Sets how much of its results stays inline.
+    #[must_use]
+    pub fn limit(self, limit: ResultLimit) -> Self {
+        Self(self.0.result_limit(limit))
+    }
+}
+
+impl Default for Scripted {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a run gave, before it is mapped.
+pub struct Said {
+    text: String,
+    image: bool,
+    panics: bool,
+}
+
+impl From<Said> for Content {
+    fn from(said: Said) -> Self {
+        assert!(!said.panics, "the mapping panics");
+        if !said.image {
+            return said.text.into();
+        }
+        let image = json!({"type": "image", "source": {"type": "base64", "data": "AAAA"}});
+        Self::Blocks(vec![json!({"type": "text", "text": said.text}), image])
+    }
 }
 
 impl Tool for Scripted {
     type Input = Script;
-    type Output = String;
+    type Output = Said;
 
     fn card(&self) -> Card {
-        Card::new("Scripted", "Does what its input says.").alias("OldScripted")
+        self.0.clone()
     }
 
     fn safety(&self, it: &Script) -> Safety {
+        panic_if(it, "safety");
         Safety {
             footprint: if it.alone { Footprint::Exclusive } else { Footprint::Shared },
             effects: if it.writes { Effects::Writes } else { Effects::ReadOnly },
@@ -63,62 +82,110 @@ impl Tool for Scripted {
     }
 
     async fn validate(&self, it: &Script, _: &CheckCx) -> Result<(), InvalidInput> {
+        panic_if(it, "validate");
+        if it.check_ms > 0 {
+            sleep(Duration::from_millis(it.check_ms)).await;
+        }
         it.invalid.clone().map_or(Ok(()), |why| Err(InvalidInput(why)))
     }
 
-    async fn run(&self, it: Script, cx: RunCx) -> Result<Output<String>, ToolError> {
+    async fn run(&self, mut it: Script, cx: RunCx) -> Result<Output<Said>, ToolError> {
+        panic_if(&it, "start");
+        if let Some(text) = it.progress.take() {
+            cx.progress(text);
+        }
         if !it.nested.is_empty() {
-            let id = |n: usize| format!("{}.{n}", cx.id);
-            let calls = it.nested.iter().enumerate();
-            let calls = calls.map(|(n, it)| ToolUse::new(id(n), "Scripted", it.clone())).collect();
-            cx.run_nested(calls).await;
+            let said = nested(self.0.name.as_ref(), &mut it, &cx).await;
+            it.say.get_or_insert(said);
         }
-        let sleeping = tokio::time::sleep(Duration::from_millis(it.ms));
-        if it.deaf {
-            sleeping.await;
-        } else {
-            cx.stop.or(sleeping).await?;
-        }
+        take_time(&it, &cx).await?;
         if let Some(text) = it.panic {
             panic!("{text}");
         }
         if let Some(message) = it.fail {
             return Err(ToolError::Failed { message, cascades: it.cascades });
         }
-        let output = Output::from(it.say.unwrap_or_else(|| "ran".to_owned()));
-        Ok(match (it.trail, it.bad_change) {
-            (Some(mark), _) => output.changing(ContextChange::new(move |mut context| {
-                let trail = context.values.entry("trail".into()).or_insert_with(|| "".into());
-                *trail = format!("{}{mark}", trail.as_str().unwrap_or_default()).into();
-                Ok(context)
-            })),
-            (None, Some(how)) => output.changing(ContextChange::new(move |_| match &*how {
-                "panic" => panic!("the change panics"),
-                "hang" => {
-                    std::thread::park_timeout(Duration::from_secs(2));
-                    Err("hung".to_owned())
-                }
-                _ => Err("the change fails".to_owned()),
-            })),
-            (None, None) => output,
-        })
+        Ok(output(it))
     }
 }
 
-/// A call of the scripted tool.
-#[must_use]
-pub fn call(id: &str, script: Value) -> ToolUse {
-    ToolUse::new(id, "Scripted", script)
+fn panic_if(it: &Script, part: &str) {
+    assert!(it.panic_in.as_deref() != Some(part), "it panics in {part}");
 }
 
-/// The ids of results, in their order.
-#[must_use]
-pub fn ids(results: &TurnResults) -> Vec<&str> {
-    results.results.iter().map(|it| it.id.as_str()).collect()
+async fn take_time(it: &Script, cx: &RunCx) -> Result<(), ToolError> {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_millis(it.busy) {
+        std::hint::spin_loop();
+    }
+    if it.blocking > 0 {
+        let (wait, (_never, told)) =
+            (Duration::from_millis(it.blocking), std::sync::mpsc::channel::<()>());
+        // Nobody tells it anything: it ends by its time alone.
+        drop(tokio::task::spawn_blocking(move || told.recv_timeout(wait)).await);
+    }
+    // A call that takes no time doesn't even yield.
+    if it.ms == 0 {
+        return if cx.stop.is_told() && !it.deaf { Err(ToolError::Stopped) } else { Ok(()) };
+    }
+    let sleeping = sleep(Duration::from_millis(it.ms));
+    if it.deaf {
+        sleeping.await;
+        Ok(())
+    } else {
+        cx.stop.or(sleeping).await
+    }
 }
 
-/// The texts of results, in their order.
-#[must_use]
-pub fn texts(results: &TurnResults) -> Vec<String> {
-    results.results.iter().map(|it| it.content.text()).collect()
+fn output(it: Script) -> Output<Said> {
+    let text = match it.chars {
+        0 => it.say.unwrap_or_else(|| "ran".to_owned()),
+        chars => "x".repeat(chars),
+    };
+    let panics = it.panic_in.as_deref() == Some("output");
+    let mut output = Output::from(Said { text, image: it.image, panics });
+    if let Some(note) = it.note {
+        output = output.note(note);
+    }
+    match (it.trail, it.bad_change) {
+        (Some(mark), _) => output.changing(ContextChange::new(move |mut context| {
+            let trail = context.values.entry("trail".into()).or_insert_with(|| "".into());
+            *trail = format!("{}{mark}", trail.as_str().unwrap_or_default()).into();
+            Ok(context)
+        })),
+        (None, Some(how)) => output.changing(ContextChange::new(move |_| {
+            assert!(how != "panic", "the change panics");
+            Err("the change fails".to_owned())
+        })),
+        (None, None) => output,
+    }
+}
+
+/// Runs the nested scripts as the script says. Gives their texts, joined.
+async fn nested(tool: &str, it: &mut Script, cx: &RunCx) -> String {
+    let calls = |round: &str| {
+        let id = |n: usize| format!("{}{round}.{n}", cx.id);
+        let calls = it.nested.iter().enumerate();
+        calls.map(|(n, it)| ToolUse::new(id(n), tool, Value::clone(it))).collect::<Vec<_>>()
+    };
+    if let Some(ms) = it.patience {
+        let patience = Duration::from_millis(ms);
+        if let Ok(results) = timeout(patience, cx.run_nested(calls(""))).await {
+            return joined(&results);
+        }
+        return joined(&cx.run_nested(calls(" again")).await);
+    }
+    if !it.split {
+        return joined(&cx.run_nested(calls("")).await);
+    }
+    let mut turns = tokio::task::JoinSet::new();
+    for call in calls("") {
+        let cx = cx.clone();
+        turns.spawn(async move { cx.run_nested(vec![call]).await });
+    }
+    joined(&turns.join_all().await.concat())
+}
+
+fn joined(results: &[ToolResult]) -> String {
+    results.iter().map(|it| it.content.text()).collect::<Vec<_>>().join("|")
 }

@@ -5,9 +5,23 @@
     reason = "in a test program a panic is the report, in its own functions too"
 )]
 
+mod admission;
+mod context;
+mod crashes;
+mod hooks;
+mod input;
 mod lanes;
+mod nested;
+mod observation;
+mod permissions;
 mod replay;
+mod results;
+mod siblings;
 mod slow_replay_cli;
+mod slow_stalls;
+mod start_records;
+mod stops;
 mod streaming;
 mod tidy;
 mod todo_write;
+mod workloads;

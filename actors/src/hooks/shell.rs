@@ -6,13 +6,13 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::join_all;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use tokio_util::task::TaskTracker;
-use toolwright_contract::{InvalidInput, Refusal, wording};
+use toolwright_contract::{Refusal, wording};
 
 use super::core::{Merged, merge};
 use super::{
     AfterAnswer, AfterCall, BeforeAnswer, BeforeCall, Callback, Hook, HookDecision, HooksMsg,
 };
+use crate::crew::Crew;
 use crate::papers::{AfterJob, GateJob};
 use crate::permissions::PermissionsMsg;
 use crate::stage::Stage;
@@ -25,7 +25,7 @@ pub(crate) struct Hooks;
 #[derive(Clone)]
 pub(crate) struct HooksArgs {
     pub(crate) hooks: Arc<[Hook]>,
-    pub(crate) tracker: TaskTracker,
+    pub(crate) crew: Crew,
     pub(crate) permissions: Stage<PermissionsMsg>,
     pub(crate) store: Stage<StoreMsg>,
 }
@@ -49,14 +49,15 @@ impl Actor for Hooks {
         msg: HooksMsg,
         house: &mut HooksArgs,
     ) -> Result<(), ActorProcessingErr> {
+        #[cfg(test)]
+        crate::faults::strike(toolwright_contract::StageName::Hooks);
         match msg {
-            HooksMsg::Before(mut job) => {
-                job.owed.held_by("hook");
+            HooksMsg::Before(job) => {
                 let asked = before_hooks(&house.hooks, &job.screened.tool().card().name);
                 if asked.is_empty() {
-                    house.permissions.cast(PermissionsMsg::Decide(job));
+                    go_on(job, &house.permissions);
                 } else {
-                    house.tracker.spawn(before(job, asked, house.permissions.clone()));
+                    house.crew.spawn(before(job, asked, house.permissions.clone()));
                 }
             }
             HooksMsg::After(job) => {
@@ -64,7 +65,7 @@ impl Actor for Hooks {
                 if told.is_empty() {
                     house.store.cast(StoreMsg::Keep(job));
                 } else {
-                    house.tracker.spawn(after(job, told, house.store.clone()));
+                    house.crew.spawn(after(job, told, house.store.clone()));
                 }
             }
         }
@@ -84,17 +85,21 @@ fn after_hooks(hooks: &[Hook], tool: &str) -> Vec<Hook> {
 
 async fn before(mut job: Box<GateJob>, hooks: Vec<Hook>, permissions: Stage<PermissionsMsg>) {
     let stop = job.check.stop.clone();
-    tokio::select! {
-        biased;
+    let asked = stop.or(async {
+        let merged = ask_all(&job, &hooks).await;
+        take_in(&mut job, merged).await
+    });
+    match asked.await {
+        Ok(Ok(())) => go_on(job, &permissions),
+        Ok(Err((why, text))) => job.owed.refuse(why, text),
         // The kernel tells the call as stopped, whatever is said here.
-        () = stop.told() => job.owed.refuse(Refusal::Denied, String::new()),
-        merged = ask_all(&job, &hooks) => {
-            match take_in(&mut job, merged).await {
-                Ok(()) => permissions.cast(PermissionsMsg::Decide(job)),
-                Err((why, text)) => job.owed.refuse(why, text),
-            }
-        }
+        Err(_) => job.owed.refuse(Refusal::Denied, String::new()),
     }
+}
+
+fn go_on(mut job: Box<GateJob>, permissions: &Stage<PermissionsMsg>) {
+    job.owed.held_by("permission");
+    permissions.cast(PermissionsMsg::Decide(job));
 }
 
 async fn ask_all(job: &GateJob, hooks: &[Hook]) -> Merged {
@@ -132,12 +137,10 @@ async fn take_in(job: &mut GateJob, merged: Merged) -> Result<(), (Refusal, Stri
     }
     job.wish = wish;
     job.notes.extend(context);
-    if let Some(input) = input {
-        let invalid = |InvalidInput(it)| (Refusal::InvalidInput, wording::tool_use_error(&it));
-        job.screened.change_input(input).map_err(invalid)?;
-        job.screened.validate(&job.check).await.map_err(invalid)?;
+    match input {
+        Some(input) => job.change_input(input).await,
+        None => Ok(()),
     }
-    Ok(())
 }
 
 async fn after(mut job: Box<AfterJob>, hooks: Vec<Hook>, store: Stage<StoreMsg>) {

@@ -40,9 +40,14 @@ pub(crate) struct Standing(Arc<Mutex<Board>>);
 #[derive(Default)]
 struct Board {
     rules: Rules,
-    listener: Option<mpsc::UnboundedSender<Question>>,
+    questions: Option<mpsc::UnboundedSender<Question>>,
+    listener: Listener,
     next: u64,
 }
+
+/// Which listener it is: each new one has the next number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Listener(u64);
 
 impl Standing {
     pub(crate) fn new(rules: Rules) -> Self {
@@ -53,17 +58,24 @@ impl Standing {
         self.board().rules = rules;
     }
 
-    pub(crate) fn listen(&self, listener: mpsc::UnboundedSender<Question>) {
-        self.board().listener = Some(listener);
+    pub(crate) fn listen(&self, questions: mpsc::UnboundedSender<Question>) {
+        let mut board = self.board();
+        board.questions = Some(questions);
+        board.listener.0 += 1;
     }
 
     fn rules(&self) -> Rules {
         self.board().rules.clone()
     }
 
-    /// Whether anybody has heard it.
-    fn tell(&self, question: Question) -> bool {
-        self.board().listener.as_ref().is_some_and(|it| it.send(question).is_ok())
+    fn listener(&self) -> Listener {
+        self.board().listener
+    }
+
+    /// Who has heard it, if anybody has.
+    fn tell(&self, question: Question) -> Option<Listener> {
+        let board = self.board();
+        board.questions.as_ref()?.send(question).ok().map(|()| board.listener)
     }
 
     /// A number that no question of the session has had.

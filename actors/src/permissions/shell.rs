@@ -1,15 +1,13 @@
 //! The permission actor: carries decisions out and keeps the open questions.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use tokio_util::task::TaskTracker;
-use toolwright_contract::{EventKind, InvalidInput, Permit, Refusal, RequestId, wording};
+use toolwright_contract::{Permit, Refusal, RequestId, wording};
 
 use super::core::{Decision, Rules};
-use super::{Answer, Ask, PermissionsMsg, Question, Standing};
-use crate::bus::Bus;
+use super::{Answer, Ask, Listener, PermissionsMsg, Question, Standing};
+use crate::crew::Crew;
 use crate::papers::GateJob;
 
 /// The stage.
@@ -19,8 +17,7 @@ pub(crate) struct Permissions;
 #[derive(Clone)]
 pub(crate) struct PermissionsArgs {
     pub(crate) standing: Standing,
-    pub(crate) bus: Arc<Bus>,
-    pub(crate) tracker: TaskTracker,
+    pub(crate) crew: Crew,
 }
 
 /// What it remembers.
@@ -33,6 +30,8 @@ pub(crate) struct State {
 struct Open {
     job: Box<GateJob>,
     message: String,
+    /// The listener who has heard it.
+    heard_by: Listener,
 }
 
 impl Actor for Permissions {
@@ -54,9 +53,15 @@ impl Actor for Permissions {
         msg: PermissionsMsg,
         state: &mut State,
     ) -> Result<(), ActorProcessingErr> {
+        #[cfg(test)]
+        crate::faults::strike(toolwright_contract::StageName::Permissions);
         match msg {
-            PermissionsMsg::Decide(mut job) => {
-                job.owed.held_by("permission");
+            PermissionsMsg::Decide(job) => {
+                if job.check.stop.is_told() {
+                    // Its question would come after the word that withdraws it.
+                    withdrawn(*job);
+                    return Ok(());
+                }
                 match state.decide(&job) {
                     Decision::Allow => clear(*job),
                     Decision::Deny(text) => deny(*job, &text),
@@ -87,15 +92,15 @@ impl State {
 
     fn ask(&mut self, mut job: Box<GateJob>, message: String) {
         let request = self.args.standing.next_request();
-        let heard = self.args.standing.tell(Question::Asked(ask_of(request, &job, &message)));
-        if !heard {
+        let question = Question::Asked(ask_of(request, &job, &message));
+        let Some(heard_by) = self.args.standing.tell(question) else {
             // Nobody to ask means no, at once.
             let text = wording::needs_approval(&job.screened.tool().card().name);
             return deny(*job, &text);
-        }
+        };
         job.share = None;
         job.owed.asking(request);
-        self.open.insert(request, Open { job, message });
+        self.open.insert(request, Open { job, message, heard_by });
     }
 
     fn answer(&self, job: Box<GateJob>, answer: Answer) {
@@ -103,7 +108,7 @@ impl State {
             Answer::Allow => clear(*job),
             Answer::Deny(text) => deny(*job, &text),
             Answer::AllowWith(input) => {
-                self.args.tracker.spawn(clear_with(job, input));
+                self.args.crew.spawn(clear_with(job, input));
             }
         }
     }
@@ -114,22 +119,25 @@ impl State {
         for request in gone {
             if let Some(open) = self.open.remove(&request) {
                 self.tell_withdrawn(request, &open.job);
-                // The kernel tells the call as stopped, whatever is said here.
-                open.job.owed.refuse(Refusal::Denied, String::new());
+                withdrawn(*open.job);
             }
         }
     }
 
     fn tell_withdrawn(&self, request: RequestId, job: &GateJob) {
-        self.args.bus.emit(job.turn, || EventKind::Withdrawn { request });
+        job.owed.withdrawn(request);
         // A listener that has gone needs no word.
         self.args.standing.tell(Question::Withdrawn(request));
     }
 
-    fn tell_open(&self) {
-        for (&request, open) in &self.open {
-            // One that has gone already is noticed at the next question.
-            self.args.standing.tell(Question::Asked(ask_of(request, &open.job, &open.message)));
+    fn tell_open(&mut self) {
+        let now = self.args.standing.listener();
+        for (&request, open) in self.open.iter_mut().filter(|(_, it)| it.heard_by != now) {
+            let question = Question::Asked(ask_of(request, &open.job, &open.message));
+            // A listener that has gone already is noticed at the next question.
+            if let Some(listener) = self.args.standing.tell(question) {
+                open.heard_by = listener;
+            }
         }
     }
 
@@ -149,6 +157,15 @@ impl State {
                     deny(*open.job, &text);
                 }
             }
+        }
+    }
+}
+
+impl Drop for State {
+    /// Nobody can answer a question of a stage that is gone: its calls are denied.
+    fn drop(&mut self) {
+        for (&request, open) in &self.open {
+            self.tell_withdrawn(request, &open.job);
         }
     }
 }
@@ -173,15 +190,16 @@ fn deny(job: GateJob, text: &str) {
     job.owed.refuse(Refusal::Denied, wording::tool_use_error(text));
 }
 
+/// The kernel tells the call as stopped, whatever is said here.
+fn withdrawn(job: GateJob) {
+    job.owed.refuse(Refusal::Denied, String::new());
+}
+
 async fn clear_with(mut job: Box<GateJob>, input: serde_json::Value) {
-    let checked = match job.screened.change_input(input) {
-        Ok(()) => job.screened.validate(&job.check).await,
-        Err(invalid) => Err(invalid),
-    };
-    match checked {
-        Ok(()) => clear(*job),
-        Err(InvalidInput(text)) => {
-            job.owed.refuse(Refusal::InvalidInput, wording::tool_use_error(&text));
-        }
+    let stop = job.check.stop.clone();
+    match stop.or(job.change_input(input)).await {
+        Ok(Ok(())) => clear(*job),
+        Ok(Err((why, text))) => job.owed.refuse(why, text),
+        Err(_) => withdrawn(*job),
     }
 }

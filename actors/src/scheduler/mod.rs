@@ -10,6 +10,7 @@ mod jobs;
 mod orders;
 mod shell;
 mod slip;
+mod worker;
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! How the scheduler carries an order of the kernel out: which job gets which paper.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use toolwright_contract::{
@@ -8,10 +9,11 @@ use toolwright_contract::{
 };
 use toolwright_kernel::{Order, PhaseName, Place};
 
-use super::core::{content, is_error};
-use super::jobs::{Work, change_context, gate, tell_change, timer, work};
+use super::core::{content, how_ended, is_error};
+use super::jobs::{change_context, gate, tell_change, timer};
 use super::shell::State;
 use super::slip::Paper;
+use super::worker::{Work, work};
 use crate::hooks::HooksMsg;
 use crate::inbox::{Pass, Share, Timer};
 use crate::journal::{StartAck, StartRecord};
@@ -27,7 +29,9 @@ impl State {
             Order::Run(ix) => self.run(ix),
             Order::Resume(ix) => {
                 self.emit(|| EventKind::Resumed { call: ix.0 });
-                if let Some(resume) = self.slips[ix.at()].resume.take() {
+                let slip = &mut self.slips[ix.at()];
+                slip.lent = false;
+                if let Some(resume) = slip.resume.take() {
                     // A call that no longer listens has ended, and says so itself.
                     resume.send(()).unwrap_or_default();
                 }
@@ -35,9 +39,7 @@ impl State {
             Order::Stop(ix, cause) => self.stop(ix, cause),
             Order::Store(ix, ending) => self.store(ix, ending),
             Order::Finish => {
-                let calls = self.slips.len() as u32;
-                self.emit(|| EventKind::TurnFinished { calls });
-                self.args.ledger.finish();
+                self.args.house.finish(self.args.lineage.turn, &self.args.ledger);
             }
         }
     }
@@ -52,7 +54,7 @@ impl State {
         };
         let (house, stop) = (self.args.house.clone(), slip.stop.clone());
         let gate = gate(house, self.args.lineage, screened, stop, owed);
-        self.args.house.tracker.spawn(gate);
+        self.args.house.crew.spawn(gate);
     }
 
     fn log(&mut self, ix: CallIx) {
@@ -61,7 +63,12 @@ impl State {
         let tool = slip.tool_name().into_owned();
         let turn = self.args.lineage.turn;
         let record = StartRecord { turn, call: ix, id: slip.id.clone(), tool };
-        self.args.house.journal.log(record, StartAck(owed));
+        let journal = &self.args.house.journal;
+        let logging = AssertUnwindSafe(|| journal.log(record, StartAck(owed)));
+        if catch_unwind(logging).is_err() {
+            // The duty was dropped on the way, and the call is refused.
+            tracing::error!(call = ix.0, "the start log panicked");
+        }
     }
 
     fn run(&mut self, ix: CallIx) {
@@ -96,7 +103,7 @@ impl State {
             stop: slip.stop.clone(),
             share,
         };
-        self.args.house.tracker.spawn(work(job, cleared, owed));
+        self.args.house.crew.spawn(work(job, cleared, owed));
     }
 
     fn stop(&mut self, ix: CallIx, cause: StopCause) {
@@ -147,7 +154,8 @@ impl State {
         let slip = &mut self.slips[ix.at()];
         let result = ToolResult { id: slip.id.clone(), content, is_error: is_error(ending) };
         let limit = slip.tool.as_ref().map(|it| it.card().result_limit).unwrap_or_default();
-        let keep = Keep { result, limit, notes: Vec::new() };
+        let keep = Keep { result, ended: how_ended(ending), limit, notes: Vec::new() };
+        self.args.ledger.owed(ix);
         let owed = Owed::new(ix, self.args.inbox.clone(), keep);
         match outcome {
             Some(outcome) => self.after_run(ix, ending, outcome, owed),
@@ -180,7 +188,7 @@ impl State {
         match (&outcome.change, alone) {
             (Some(_), true) => {
                 let changing = change_context(house.clone(), lineage, ix, outcome, job);
-                house.tracker.spawn(changing);
+                house.crew.spawn(changing);
             }
             (Some(_), false) => {
                 let why = "it did not run alone".to_owned();
@@ -193,7 +201,7 @@ impl State {
 
     pub(super) fn arm(&mut self, ix: CallIx, after: Duration, which: Timer) {
         let timer = timer(self.args.inbox.clone(), ix, after, which);
-        let handle = self.args.house.tracker.spawn(timer).abort_handle();
+        let handle = self.args.house.crew.spawn(timer);
         self.slips[ix.at()].timers.push(handle);
     }
 

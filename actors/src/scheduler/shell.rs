@@ -1,19 +1,17 @@
 //! The scheduler actor: turns messages into facts and orders into jobs. It decides nothing.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::oneshot;
 use toolwright_contract::{
-    CallIx, EventKind, Footprint, Outcome, Screening, Stop, StopCause, ToolUse, Verdict, wording,
+    CallIx, EventKind, Footprint, Outcome, Screening, Stop, StopCause, ToolUse, Verdict,
 };
 use toolwright_kernel::{Effects, Fact, PhaseName, Safety, Turn};
 
-use super::core::how_ended;
 use super::slip::{Paper, Slip};
 use super::{SchedulerArgs, SchedulerMsg};
 use crate::inbox::{Kept, News, StopWish, Timer};
-use crate::limits::NAME_CHARS;
 
 /// The scheduler of one turn.
 pub(crate) struct Scheduler;
@@ -25,6 +23,8 @@ pub(crate) struct State {
     pub(super) slips: Vec<Slip>,
     facts: VecDeque<Fact>,
     news: Vec<(CallIx, News)>,
+    /// Stops of calls that are still in the mailbox.
+    early_stops: BTreeMap<CallIx, StopCause>,
     /// Overdue calls of this turn that haven't gone yet.
     overdue: usize,
 }
@@ -40,8 +40,15 @@ impl Actor for Scheduler {
         args: SchedulerArgs,
     ) -> Result<State, ActorProcessingErr> {
         let turn = Turn::new(args.policy, args.lanes.clone());
-        let (slips, facts, news) = (Vec::new(), VecDeque::new(), Vec::new());
-        Ok(State { args, turn, slips, facts, news, overdue: 0 })
+        Ok(State {
+            args,
+            turn,
+            slips: Vec::new(),
+            facts: VecDeque::new(),
+            news: Vec::new(),
+            early_stops: BTreeMap::new(),
+            overdue: 0,
+        })
     }
 
     async fn handle(
@@ -50,7 +57,12 @@ impl Actor for Scheduler {
         msg: SchedulerMsg,
         state: &mut State,
     ) -> Result<(), ActorProcessingErr> {
-        // First of all, so that no stop waits behind a flood of submits.
+        #[cfg(test)]
+        crate::faults::strike(toolwright_contract::StageName::Scheduler);
+        if matches!(msg, SchedulerMsg::Wake) {
+            state.args.inbox.awake();
+        }
+        // Before the message, so that no stop waits behind a flood of submits.
         state.take_stops()?;
         match msg {
             SchedulerMsg::Submit(ix, call, room) => {
@@ -76,10 +88,16 @@ impl State {
         while let Some(wish) = self.args.inbox.next_stop() {
             match wish {
                 StopWish::All(cause) => self.facts.push_back(Fact::StopAll(cause)),
-                StopWish::One(id, cause) => {
-                    let found = self.args.ledger.find(&id).filter(|ix| ix.at() < self.slips.len());
-                    self.facts.extend(found.map(|ix| Fact::StopOne(ix, cause)));
-                }
+                StopWish::One(id, cause) => match self.args.ledger.find(&id) {
+                    Some(ix) if ix.at() < self.slips.len() => {
+                        self.facts.push_back(Fact::StopOne(ix, cause));
+                    }
+                    // It is still in the mailbox.
+                    Some(ix) => {
+                        self.early_stops.entry(ix).or_insert(cause);
+                    }
+                    None => {}
+                },
             }
         }
         self.settle_facts()
@@ -87,7 +105,7 @@ impl State {
 
     fn submitted(&mut self, ix: CallIx, call: ToolUse) {
         let tool = self.args.house.registry.get(&call.name).cloned();
-        let (id, name) = (call.id.clone(), wording::quote(&call.name, NAME_CHARS));
+        let (id, name) = (call.id.clone(), self.args.ledger.see(ix).into_string());
         let (fact, stage) = match call.screen(&self.args.house.registry) {
             Screening::Passed(it) => (Ok(it.safety()), Paper::Screened(it)),
             Screening::Failed(why, text) => (Err(why), Paper::Refusal(text)),
@@ -106,6 +124,8 @@ impl State {
         let slip = Slip::new(id, tool, stage, Stop::child_of(&self.args.orphaned));
         self.slips.push(slip);
         self.facts.push_back(Fact::Submitted(fact));
+        let stop = self.early_stops.remove(&ix);
+        self.facts.extend(stop.map(|cause| Fact::StopOne(ix, cause)));
         if self.lanes_are_held() {
             self.arm_wait(ix);
         }
@@ -120,6 +140,7 @@ impl State {
         for (ix, it) in news.drain(..) {
             self.take_in(ix, it);
             self.settle_facts()?;
+            self.rest_share(ix);
         }
         self.news = news;
         Ok(())
@@ -135,8 +156,20 @@ impl State {
                 return self.gone(ix);
             }
             News::Asking(request) => {
+                // Where it comes too late, its withdrawal is under way.
+                if self.turn.calls()[ix.at()].name() != PhaseName::Gating {
+                    return;
+                }
+                slip.asked = Some(request);
                 self.emit(|| EventKind::Asking { call: ix.0, request });
                 Fact::Asking(ix)
+            }
+            News::Withdrawn(request) => {
+                let asked = slip.asked.take().is_some();
+                if asked && !self.turn.is_finished() {
+                    self.emit(|| EventKind::Withdrawn { request });
+                }
+                return;
             }
             News::Cleared(pass) => {
                 let safety = pass.cleared.safety();
@@ -168,6 +201,16 @@ impl State {
         self.facts.push_back(fact);
     }
 
+    /// A call that waits for its lane holds no share of the session-wide cap meanwhile: those that
+    /// it waits for may need it.
+    fn rest_share(&mut self, ix: CallIx) {
+        if self.phase(ix) == Some(PhaseName::Rejoining)
+            && let Paper::Cleared(pass) = &mut self.slips[ix.at()].stage
+        {
+            pass.share = None;
+        }
+    }
+
     fn tell_cleared(&self, ix: CallIx, safety: Safety) {
         self.emit(|| EventKind::Cleared {
             call: ix.0,
@@ -177,24 +220,27 @@ impl State {
     }
 
     fn lent(&mut self, ix: CallIx) {
-        if self.phase(ix) == Some(PhaseName::Running) {
+        let runs = self.phase(ix) == Some(PhaseName::Running);
+        // It may have lent it before and given up waiting for it.
+        if runs && !std::mem::replace(&mut self.slips[ix.at()].lent, true) {
             self.emit(|| EventKind::Lent { call: ix.0 });
             self.facts.push_back(Fact::Lent(ix));
         }
     }
 
     fn reclaimed(&mut self, ix: CallIx, resume: oneshot::Sender<()>) {
-        // A call that was answered meanwhile has its sender dropped, and goes on to its end.
-        if self.phase(ix) == Some(PhaseName::Running)
-            && let Some(slip) = self.slips.get_mut(ix.at())
-        {
-            slip.resume = Some(resume);
-            self.facts.push_back(Fact::Reclaimed(ix));
+        let slip = &mut self.slips[ix.at()];
+        // Where it holds its width, or was answered meanwhile, the sender is dropped, and the
+        // call goes on.
+        if slip.lent && self.turn.calls()[ix.at()].name() == PhaseName::Running {
+            let claims = slip.resume.replace(resume).is_some();
+            self.facts.extend((!claims).then_some(Fact::Reclaimed(ix)));
         }
     }
 
     fn returned(&mut self, ix: CallIx, outcome: Box<Outcome>) -> Fact {
         let verdict = outcome.verdict;
+        self.args.ledger.ended(ix);
         let slip = &mut self.slips[ix.at()];
         slip.stage = Paper::Outcome(outcome);
         slip.timers.drain(..).for_each(|it| it.abort());
@@ -207,14 +253,11 @@ impl State {
     }
 
     fn stored(&mut self, ix: CallIx, kept: Kept) {
-        let Some(ending) = self.turn.calls().get(ix.at()).and_then(|it| it.ending()) else {
-            return;
-        };
         self.emit(|| EventKind::Stored { call: ix.0, spilled: kept.spilled });
         let mut notes = std::mem::take(&mut self.slips[ix.at()].notes);
         notes.extend(kept.notes);
         let tell = self.args.house.emit_answers(self.args.lineage.turn);
-        self.args.ledger.answer(ix, kept.result, how_ended(ending), notes, tell);
+        self.args.ledger.answer(ix, kept.result, kept.ended, notes, tell);
     }
 
     fn late(&mut self, ix: CallIx, which: Timer) {
@@ -251,6 +294,7 @@ impl State {
     fn gone(&mut self, ix: CallIx) {
         self.slips[ix.at()].overdue = false;
         self.overdue -= 1;
+        self.args.ledger.ended(ix);
         self.emit(|| EventKind::Gone { call: ix.0 });
         self.args.house.desk.free((self.args.lineage.turn, ix));
         self.facts.push_back(Fact::Gone(ix));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
-use toolwright_contract::{AnyTool, Outcome, Screened, Stop, ToolUseId};
+use toolwright_contract::{AnyTool, Outcome, RequestId, Screened, Stop, ToolUseId};
 
 use crate::inbox::Pass;
 
@@ -18,6 +18,10 @@ pub(super) struct Slip {
     /// The call in short, for the results of its siblings.
     pub(super) short: String,
     pub(super) timers: Vec<AbortHandle>,
+    /// The question to a person about it, unless it was taken back.
+    pub(super) asked: Option<RequestId>,
+    /// Whether it has lent its width.
+    pub(super) lent: bool,
     pub(super) resume: Option<oneshot::Sender<()>>,
     /// Answered without its job; the job's own answer only says that it has gone.
     pub(super) overdue: bool,
@@ -43,6 +47,8 @@ impl Slip {
             notes: Vec::new(),
             short: String::new(),
             timers: Vec::new(),
+            asked: None,
+            lent: false,
             resume: None,
             overdue: false,
         }

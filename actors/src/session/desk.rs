@@ -31,8 +31,9 @@ impl Desk {
         Admission::with(width, held.values().map(|it| it.place))
     }
 
+    /// Holds a place for a call, unless one is held for it already.
     pub(crate) fn hold(&self, call: CallKey, place: Place) {
-        self.held().insert(call, Held { place, inheritors: Vec::new() });
+        self.held().entry(call).or_insert_with(|| Held { place, inheritors: Vec::new() });
     }
 
     /// Frees what a call held, if it held anything.

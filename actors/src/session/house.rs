@@ -1,22 +1,24 @@
 //! What the actors and jobs of a session share, and what must outlive any of them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::num::NonZeroU16;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use ractor::{ActorCell, ActorId};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
-use toolwright_contract::{Registry, SessionContext, StageName, TurnId};
+use toolwright_contract::{
+    CallIx, EventKind, Registry, SessionContext, StageName, ToolUseId, TurnId,
+};
 use toolwright_kernel::Policy;
 
 use super::desk::Desk;
 use crate::bus::Bus;
+use crate::crew::Crew;
 use crate::hooks::HooksMsg;
-use crate::inbox::Inbox;
+use crate::inbox::{Inbox, Kept};
 use crate::journal::StartLog;
 use crate::ledger::Ledger;
 use crate::permissions::PermissionsMsg;
@@ -34,16 +36,15 @@ pub(crate) struct House {
     pub(crate) permissions: Stage<PermissionsMsg>,
     pub(crate) store: Stage<StoreMsg>,
     pub(crate) journal: Arc<dyn StartLog>,
-    pub(crate) tracker: TaskTracker,
+    pub(crate) crew: Crew,
     pub(crate) context: Context,
     pub(crate) desk: Arc<Desk>,
     /// The session-wide cap on calls at once.
     pub(crate) cap: Arc<Semaphore>,
-    /// Told when whoever still works must drop what it does.
-    pub(crate) closing: CancellationToken,
     pub(crate) closed: AtomicBool,
-    pub(crate) turns: Mutex<HashMap<ActorId, OpenTurn>>,
-    pub(crate) next_turn: AtomicU32,
+    /// In the order of opening, so that what is told to all is told in the same order each time.
+    pub(crate) turns: Mutex<BTreeMap<ActorId, OpenTurn>>,
+    pub(crate) next_turn: Mutex<TurnId>,
     pub(crate) supervisor: OnceLock<ActorCell>,
 }
 
@@ -81,27 +82,84 @@ impl House {
     }
 
     /// A poisoned lock is taken all the same: every change is one step.
-    pub(crate) fn turns(&self) -> MutexGuard<'_, HashMap<ActorId, OpenTurn>> {
+    pub(crate) fn turns(&self) -> MutexGuard<'_, BTreeMap<ActorId, OpenTurn>> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers the open calls of a turn whose scheduler is gone, and ends what of them still runs.
-    pub(crate) fn bury(&self, turn: &OpenTurn) {
-        for ix in turn.ledger.interrupt(self.emit_answers(turn.turn)) {
-            self.desk.hold((turn.turn, ix), crate::session::ALONE);
-        }
-        turn.inbox.orphan();
-        turn.orphaned.cancel();
-        let calls = turn.ledger.len();
-        self.bus.emit(turn.turn, || toolwright_contract::EventKind::TurnFinished { calls });
+    /// Gives a turn its number and tells that it is open, in one step: turns are told in order.
+    pub(crate) fn number_turn(&self, kind: impl FnOnce() -> EventKind) -> TurnId {
+        let mut next = self.next_turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = *next;
+        next.0 += 1;
+        self.bus.emit(turn, kind);
+        turn
     }
 
-    pub(crate) fn tell_failure(&self, stage: StageName, why: String, restarted: bool) {
+    /// Takes over a turn whose scheduler is gone: answers its open calls, but for those whose
+    /// results are on their way, ends what of them still runs, and keeps the lanes of what doesn't
+    /// end. `why` the scheduler has gone is told unless the turn is over anyway.
+    pub(crate) fn bury(self: &Arc<Self>, turn: &OpenTurn, why: &str) {
+        let (id, over) = (turn.turn, turn.ledger.is_finished());
+        if !over {
+            self.tell_failure(id, StageName::Scheduler, why, false);
+        }
+        let remains = turn.ledger.orphan();
+        for (ix, call, tool) in remains.unseen {
+            self.bus.emit(id, || accepted_unseen(ix, call, &tool));
+        }
+        let runs = !remains.running.is_empty();
+        for ix in remains.running {
+            self.desk.hold((id, ix), super::ALONE);
+        }
+        turn.ledger.interrupt(self.emit_answers(id));
+        let (house, ledger) = (self.clone(), turn.ledger.clone());
+        turn.inbox.orphan(move |ix, kept| {
+            let Kept { result, ended, notes, spilled } = kept;
+            if !ledger.is_finished() {
+                house.bus.emit(id, || EventKind::Stored { call: ix.0, spilled });
+            }
+            ledger.answer(ix, result, ended, notes, house.emit_answers(id));
+            house.end_orphan(id, &ledger);
+        });
+        if !over || runs {
+            turn.orphaned.cancel();
+        }
+        if !over {
+            self.end_orphan(id, &turn.ledger);
+        }
+    }
+
+    /// Closes a turn without a scheduler once nothing more will come.
+    pub(crate) fn end_orphan(&self, turn: TurnId, ledger: &Ledger) {
+        if ledger.is_at_its_end() {
+            self.finish(turn, ledger);
+        }
+    }
+
+    /// Closes a turn whose calls are all answered.
+    pub(crate) fn finish(&self, turn: TurnId, ledger: &Ledger) {
+        let calls = ledger.len();
+        self.bus.emit(turn, || EventKind::TurnFinished { calls });
+        ledger.finish();
+    }
+
+    pub(crate) fn stage_failed(&self, stage: StageName, why: &str, restarted: bool) {
+        let next = *self.next_turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let newest = TurnId(next.0.saturating_sub(1));
+        self.tell_failure(newest, stage, why, restarted);
+    }
+
+    fn tell_failure(&self, turn: TurnId, stage: StageName, why: &str, restarted: bool) {
         tracing::error!(?stage, why, restarted, "a stage has failed");
-        let turn = TurnId(self.next_turn.load(Ordering::Relaxed).saturating_sub(1));
-        let kind = || toolwright_contract::EventKind::StageFailed { stage, why, restarted };
+        let kind = || EventKind::StageFailed { stage, why: why.to_owned(), restarted };
         self.bus.emit(turn, kind);
     }
+}
+
+/// A call that came in, of which nobody has asked what it may do.
+pub(crate) fn accepted_unseen(ix: CallIx, id: ToolUseId, tool: &str) -> EventKind {
+    let tool = tool.to_owned();
+    EventKind::Accepted { call: ix.0, id, tool, exclusive: true, read_only: false }
 }
 
 /// The session's context: read as a snapshot, replaced as a whole.

@@ -7,14 +7,12 @@ mod turn;
 
 use std::num::NonZeroU16;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ractor::{Actor as _, ActorRef};
 use tokio::sync::{Semaphore, broadcast, mpsc};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use toolwright_contract::{
     Cascade, Event, EventKind, Footprint, HowEnded, Registry, RequestId, SessionContext, StopCause,
     ToolResult, TurnId,
@@ -22,6 +20,7 @@ use toolwright_contract::{
 use toolwright_kernel::{Admission, Place, Policy};
 
 use crate::bus::Bus;
+use crate::crew::Crew;
 use crate::hooks::{Hook, HooksArgs};
 use crate::inbox::StopWish;
 use crate::journal::{NoJournal, StartLog};
@@ -128,21 +127,17 @@ impl Session {
         let hooks: Arc<[Hook]> = config.hooks.as_slice().into();
         let (house, folder) = house_of(config);
         let house = Arc::new(house);
-        let tracker = house.tracker.clone();
+        let crew = house.crew.clone();
         let args = SupervisorArgs {
             house: house.clone(),
             hooks: HooksArgs {
                 hooks,
-                tracker: tracker.clone(),
+                crew: crew.clone(),
                 permissions: house.permissions.clone(),
                 store: house.store.clone(),
             },
-            permissions: PermissionsArgs {
-                standing: standing.clone(),
-                bus: house.bus.clone(),
-                tracker: tracker.clone(),
-            },
-            store: StoreArgs { folder, tracker },
+            permissions: PermissionsArgs { standing: standing.clone(), crew: crew.clone() },
+            store: StoreArgs { folder, crew },
         };
         let started = Supervisor::spawn(None, Supervisor, args).await;
         let (supervisor, _) = started.map_err(|_| SessionClosed)?;
@@ -216,7 +211,7 @@ impl Session {
     /// Tasks of the session that haven't ended.
     #[must_use]
     pub fn tasks(&self) -> usize {
-        self.0.house.tracker.len()
+        self.0.house.crew.len()
     }
 
     /// Interrupts all turns, as [`Stopper::interrupt`] does.
@@ -233,19 +228,18 @@ impl Session {
         let ledgers: Vec<_> = house.turns().values().map(|it| it.ledger.clone()).collect();
         let answered = async {
             for ledger in ledgers {
-                ledger.closed().await;
+                ledger.answered().await;
             }
         };
         // Past the time, the supervisor answers what is still open.
-        drop(tokio::time::timeout(house.times.grace * 2, answered).await);
-        house.closing.cancel();
+        drop(tokio::time::timeout(house.times.grace.saturating_mul(2), answered).await);
+        house.crew.close();
         let stopped = self.0.supervisor.stop_and_wait(None, Some(Duration::from_secs(1))).await;
         if stopped.is_err() {
             self.0.supervisor.kill();
         }
-        house.tracker.close();
-        drop(tokio::time::timeout(Duration::from_secs(1), house.tracker.wait()).await);
-        Left { tasks: house.tracker.len() }
+        drop(tokio::time::timeout(Duration::from_secs(1), house.crew.gone()).await);
+        Left { tasks: house.crew.len() }
     }
 }
 
@@ -253,7 +247,7 @@ impl Drop for Owner {
     fn drop(&mut self) {
         self.house.closed.store(true, Ordering::Release);
         self.house.stop_turns(StopCause::Shutdown);
-        self.house.closing.cancel();
+        self.house.crew.close();
         self.supervisor.stop(None);
     }
 }
@@ -290,14 +284,13 @@ fn house_of(config: Config) -> (House, Option<PathBuf>) {
         permissions: Stage::default(),
         store: Stage::default(),
         journal: config.journal,
-        tracker: TaskTracker::new(),
+        crew: Crew::default(),
         context: Context::new(config.context),
         desk: Arc::default(),
         cap: Arc::new(Semaphore::new(usize::from(config.session_width.get()))),
-        closing: CancellationToken::new(),
         closed: AtomicBool::new(false),
         turns: std::sync::Mutex::default(),
-        next_turn: AtomicU32::new(0),
+        next_turn: std::sync::Mutex::default(),
         supervisor: OnceLock::new(),
     };
     (house, config.results)

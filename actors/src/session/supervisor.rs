@@ -100,7 +100,7 @@ impl State {
         } else if house.store.is_at(cell) {
             StageName::Store
         } else {
-            return self.scheduler_ended(cell, why);
+            return self.scheduler_ended(cell, &why);
         };
         if house.is_closed() {
             return;
@@ -113,7 +113,7 @@ impl State {
             StageName::Scheduler => {}
         }
         let restarted = restart && self.start(stage, me).await.is_ok();
-        house.tell_failure(stage, why, restarted);
+        house.stage_failed(stage, &why, restarted);
     }
 
     /// Within limits: a stage that fails at everything is not started for ever.
@@ -125,13 +125,10 @@ impl State {
         failures.len() <= RESTARTS
     }
 
-    fn scheduler_ended(&self, cell: &ActorCell, why: String) {
-        let house = &self.args.house;
-        let turn = house.turns().remove(&cell.get_id());
-        // One that has finished its turn owes nothing.
-        if let Some(turn) = turn.filter(|it| !it.ledger.is_finished()) {
-            house.tell_failure(StageName::Scheduler, why, false);
-            house.bury(&turn);
+    fn scheduler_ended(&self, cell: &ActorCell, why: &str) {
+        let turn = self.args.house.turns().remove(&cell.get_id());
+        if let Some(turn) = turn {
+            self.args.house.bury(&turn, why);
         }
     }
 }
@@ -140,8 +137,8 @@ impl Drop for State {
     /// Nobody waits for a turn whose session is gone.
     fn drop(&mut self) {
         let turns = std::mem::take(&mut *self.args.house.turns());
-        for turn in turns.values().filter(|it| !it.ledger.is_finished()) {
-            self.args.house.bury(turn);
+        for turn in turns.values() {
+            self.args.house.bury(turn, "the session has ended");
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The handle of a turn: calls go in one by one, the batch of results comes out whole.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use ractor::{Actor as _, ActorRef};
 use serde_json::{Value, json};
@@ -15,10 +14,10 @@ use toolwright_contract::{
 use toolwright_kernel::Policy;
 
 use super::SessionClosed;
-use super::house::{House, Lineage, OpenTurn};
+use super::house::{House, Lineage, OpenTurn, accepted_unseen};
 use crate::inbox::{Inbox, StopWish};
 use crate::ledger::{Accepted, Ledger};
-use crate::limits::MAILBOX;
+use crate::limits::{MAILBOX, NAME_CHARS};
 use crate::scheduler::{Scheduler, SchedulerArgs, SchedulerMsg};
 
 /// One assistant message being executed.
@@ -92,7 +91,8 @@ impl TurnHandle {
         }
         // The semaphore is never closed; a missing permit would only mean no back-pressure.
         let room = self.room.clone().acquire_owned().await;
-        let (ix, alive) = match self.ledger.accept(&call.id) {
+        let name = wording::quote(&call.name, NAME_CHARS);
+        let (ix, alive) = match self.ledger.accept(&call.id, &name) {
             Accepted::At(ix) => (ix, true),
             Accepted::Orphan(ix) => (ix, false),
             Accepted::Duplicate => {
@@ -106,12 +106,13 @@ impl TurnHandle {
                 // A scheduler that has just died is answered for by the supervisor.
                 drop(self.scheduler.cast(msg));
             }
-            Ok(_) | Err(_) => self.answer_orphan(ix, call.id),
+            Ok(_) | Err(_) => self.answer_orphan(ix, call.id, &name),
         }
         Ok(ix)
     }
 
-    fn answer_orphan(&self, ix: CallIx, id: ToolUseId) {
+    fn answer_orphan(&self, ix: CallIx, id: ToolUseId, tool: &str) {
+        self.house.bus.emit(self.turn, || accepted_unseen(ix, id.clone(), tool));
         let content: Content = wording::interrupted(Progress::NotStarted).into();
         let result = ToolResult { id, content, is_error: true };
         let emit = self.house.emit_answers(self.turn);
@@ -120,8 +121,13 @@ impl TurnHandle {
 
     /// Says that the message has no further call.
     pub fn seal(&mut self) {
-        if !std::mem::replace(&mut self.sealed, true) {
-            // A scheduler that has died has its turn closed by the supervisor.
+        if std::mem::replace(&mut self.sealed, true) {
+            return;
+        }
+        if self.ledger.seal() {
+            self.house.end_orphan(self.turn, &self.ledger);
+        } else {
+            // One that dies before it reads this has its turn closed by the supervisor.
             drop(self.scheduler.cast(SchedulerMsg::Seal));
         }
     }
@@ -144,6 +150,14 @@ impl TurnHandle {
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper { inbox: self.inbox.clone() }
+    }
+}
+
+#[cfg(test)]
+impl TurnHandle {
+    /// Where a test puts news that nobody has sent.
+    pub(crate) fn inbox(&self) -> &Inbox {
+        &self.inbox
     }
 }
 
@@ -191,16 +205,15 @@ pub(super) async fn open(
     if house.is_closed() {
         return Err(SessionClosed);
     }
-    let turn = TurnId(house.next_turn.fetch_add(1, Ordering::Relaxed));
-    let inbox = Arc::new(Inbox::new(house.desk.clone(), turn));
-    let ledger = Arc::new(Ledger::default());
-    let orphaned = CancellationToken::new();
-    house.bus.emit(turn, || EventKind::TurnOpened {
+    let turn = house.number_turn(|| EventKind::TurnOpened {
         version: EVENT_VERSION,
         parent: parent.cloned(),
         cascade: cascade.into(),
         width: house.width.get(),
     });
+    let inbox = Arc::new(Inbox::new(house.desk.clone(), turn));
+    let ledger = Arc::new(Ledger::default());
+    let orphaned = CancellationToken::new();
     let args = SchedulerArgs {
         house: house.clone(),
         lineage: Lineage { turn, depth },
@@ -210,19 +223,29 @@ pub(super) async fn open(
         ledger: ledger.clone(),
         orphaned: orphaned.clone(),
     };
-    let spawned = Scheduler::spawn_linked(None, Scheduler, args, supervisor.clone()).await;
-    let (scheduler, _) = spawned.map_err(|_| SessionClosed)?;
-    inbox.belongs_to(scheduler.clone());
     let open = OpenTurn { turn, inbox: inbox.clone(), ledger: ledger.clone(), orphaned };
-    house.turns().insert(scheduler.get_id(), open);
+    // Its start awaits nothing, so a turn that was told as open is always registered or closed.
+    let spawned = Scheduler::spawn_linked(None, Scheduler, args, supervisor.clone()).await;
+    let Ok((scheduler, _)) = spawned else {
+        house.bury(&open, "the session is closed");
+        house.finish(turn, &ledger);
+        return Err(SessionClosed);
+    };
+    let id = scheduler.get_id();
+    house.turns().insert(id, open);
+    inbox.belongs_to(scheduler.clone());
+    // A shutdown that came meanwhile may not have seen this turn, and nobody else would close it.
+    if house.is_closed()
+        && let Some(open) = house.turns().remove(&id)
+    {
+        house.bury(&open, "the session is closed");
+        house.finish(turn, &ledger);
+        scheduler.stop(None);
+        return Err(SessionClosed);
+    }
     let room = Arc::new(Semaphore::new(MAILBOX));
     let (house, sealed) = (house.clone(), false);
-    let handle = TurnHandle { house, turn, scheduler, inbox, ledger, room, sealed };
-    // A shutdown that came meanwhile didn't see this turn.
-    if handle.house.is_closed() {
-        handle.inbox.stop(StopWish::All(StopCause::Shutdown));
-    }
-    Ok(handle)
+    Ok(TurnHandle { house, turn, scheduler, inbox, ledger, room, sealed })
 }
 
 /// Runs calls on behalf of a call, until they have ended or the call is stopped.

@@ -4,11 +4,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use tokio_util::task::TaskTracker;
 use toolwright_contract::{ResultLimit, ToolUseId};
 
 use super::StoreMsg;
 use super::core::{Plan, cut, file_name, inline, plan, wrapper};
+use crate::crew::Crew;
 use crate::limits::{KEEP, NAMES};
 use crate::owed::{Keep, Owed};
 
@@ -20,7 +20,7 @@ pub(crate) struct Store;
 pub(crate) struct StoreArgs {
     /// The folder of long results; it is made when it is needed.
     pub(crate) folder: Option<PathBuf>,
-    pub(crate) tracker: TaskTracker,
+    pub(crate) crew: Crew,
 }
 
 impl Actor for Store {
@@ -42,34 +42,30 @@ impl Actor for Store {
         msg: StoreMsg,
         args: &mut StoreArgs,
     ) -> Result<(), ActorProcessingErr> {
+        #[cfg(test)]
+        crate::faults::strike(toolwright_contract::StageName::Store);
         let StoreMsg::Keep(job) = msg;
         let Some(keep) = job.owed.paper() else { return Ok(()) };
         match plan(&keep.result.content, keep.limit) {
             Plan::Inline => job.owed.kept(None, inline),
             Plan::Spill(text) => {
                 let (id, limit) = (keep.result.id.clone(), keep.limit);
-                args.tracker.spawn(spill(job.owed, id, text, limit, args.folder.clone()));
+                args.crew.spawn(spill(args.clone(), job.owed, id, text, limit));
             }
         }
         Ok(())
     }
 }
 
-async fn spill(
-    owed: Owed<Keep>,
-    id: ToolUseId,
-    text: String,
-    limit: ResultLimit,
-    folder: Option<PathBuf>,
-) {
+async fn spill(args: StoreArgs, owed: Owed<Keep>, id: ToolUseId, text: String, limit: ResultLimit) {
     let bytes = text.len() as u64;
-    let kept = match folder {
+    let kept = match args.folder {
         None => Err("the session has no data folder".to_owned()),
         Some(folder) => {
             // Left alone at the deadline, the write ends or fails by itself; the result doesn't
             // name its file then.
             let file_id = id.clone();
-            let writing = tokio::task::spawn_blocking(move || {
+            let writing = args.crew.spawn_blocking(move || {
                 write_atomically(&folder, file_id.as_str(), text.as_bytes())
                     .map(|path| (path, text))
             });

@@ -1,0 +1,53 @@
+//! The crew: the tasks of a session, counted, and dropped where they wait when the session ends.
+
+use std::future::Future;
+
+use tokio::task::{AbortHandle, JoinHandle};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Spawns the tasks of one session.
+#[derive(Clone, Default)]
+pub(crate) struct Crew {
+    tracker: TaskTracker,
+    closing: CancellationToken,
+}
+
+impl Crew {
+    /// Spawns `work`, which is dropped, and so pays what it owes, when the session closes.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        let closing = self.closing.clone();
+        let task = self.tracker.spawn(async move {
+            tokio::select! {
+                biased;
+                () = work => {}
+                () = closing.cancelled() => {}
+            }
+        });
+        task.abort_handle()
+    }
+
+    /// Runs `work`, which may block, on a thread of its own. It can't be dropped, only left alone.
+    pub(crate) fn spawn_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.tracker.spawn_blocking(work)
+    }
+
+    /// Tasks that haven't ended.
+    pub(crate) fn len(&self) -> usize {
+        self.tracker.len()
+    }
+
+    /// Drops whatever waits.
+    pub(crate) fn close(&self) {
+        self.closing.cancel();
+        self.tracker.close();
+    }
+
+    /// Ends when nobody works any more. Safe to drop and to call again.
+    pub(crate) async fn gone(&self) {
+        self.tracker.wait().await;
+    }
+}

@@ -1,0 +1,206 @@
+//! The worker: the task that runs a tool, and the tool's way back into the runtime.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::BoxFuture;
+use tokio::sync::oneshot;
+use toolwright_contract::{
+    CallIx, Cleared, EventKind, Nest, Outcome, RunCx, Stop, ToolError, ToolResult, ToolUse,
+    ToolUseId, Verdict, wording,
+};
+use tracing::Instrument as _;
+
+use crate::inbox::{Inbox, News, Share};
+use crate::limits::{NESTING, PROGRESS_CHARS};
+use crate::owed::{Owed, Run};
+use crate::session::{House, Lineage, run_nested};
+use crate::watch::{Watched, watched};
+
+/// What a worker needs beside the paper.
+pub(super) struct Work {
+    pub(super) house: Arc<House>,
+    pub(super) lineage: Lineage,
+    pub(super) inbox: Arc<Inbox>,
+    pub(super) ix: CallIx,
+    pub(super) id: ToolUseId,
+    pub(super) tool: String,
+    pub(super) stop: Stop,
+    pub(super) share: Share,
+}
+
+/// Runs a tool.
+pub(super) async fn work(work: Work, cleared: Cleared, owed: Owed<Run>) {
+    let span = tracing::info_span!(
+        "execute_tool",
+        otel.name = %format_args!("execute_tool {}", work.tool),
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = %work.tool,
+        gen_ai.tool.call.id = %work.id,
+        error.type = tracing::field::Empty,
+    );
+    let outcome = run(work, cleared).instrument(span.clone()).await;
+    if let Some(error) = error_type(outcome.verdict) {
+        span.record("error.type", error);
+    }
+    owed.returned(outcome);
+}
+
+async fn run(work: Work, cleared: Cleared) -> Outcome {
+    let stopped = || Outcome::new(Verdict::Stopped, String::new());
+    let call = Arc::new(Call {
+        house: work.house.clone(),
+        lineage: work.lineage,
+        inbox: work.inbox,
+        ix: work.ix,
+        id: work.id.clone(),
+        stop: work.stop.clone(),
+        width: Mutex::new(Width { share: work.share, nests: 0 }),
+        over: AtomicBool::new(false),
+    });
+    // A call that asked a person gave its share back. One that is told to stop before its tool
+    // has begun is never begun.
+    if call.take_share().await.is_err() || work.stop.is_told() {
+        return stopped();
+    }
+    let session = work.house.context.now();
+    let nest = Arc::new(CallRef(call.clone()));
+    let cx = RunCx { id: work.id, stop: work.stop, session, nest };
+    let watch = Watched {
+        bus: call.house.bus.clone(),
+        turn: call.lineage.turn,
+        ix: call.ix,
+        tool: work.tool,
+        stop: call.stop.clone(),
+    };
+    let outcome = watched(watch, cleared.run(cx)).await;
+    // Something of the tool may live on and hold the call: it keeps no share and shows nothing.
+    call.over.store(true, Ordering::Relaxed);
+    call.width().share = None;
+    outcome
+}
+
+fn error_type(verdict: Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::Good => None,
+        Verdict::Bad { .. } => Some("tool_error"),
+        Verdict::Stopped => Some("stopped"),
+        Verdict::Crashed => Some("crashed"),
+    }
+}
+
+/// A running call's way back into the runtime.
+struct Call {
+    house: Arc<House>,
+    lineage: Lineage,
+    inbox: Arc<Inbox>,
+    ix: CallIx,
+    id: ToolUseId,
+    stop: Stop,
+    width: Mutex<Width>,
+    over: AtomicBool,
+}
+
+/// What a running call takes up.
+struct Width {
+    share: Share,
+    /// Its nested turns that run now; while there is any, it has lent its width.
+    nests: usize,
+}
+
+impl Call {
+    /// A poisoned lock is taken all the same: every change is one step.
+    fn width(&self) -> MutexGuard<'_, Width> {
+        self.width.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a share of the session-wide cap unless it has one.
+    async fn take_share(&self) -> Result<(), ToolError> {
+        if self.width().share.is_none() {
+            let share = self.stop.or(self.house.cap.clone().acquire_owned()).await?.ok();
+            self.width().share = share;
+        }
+        Ok(())
+    }
+
+    async fn nested(self: Arc<Self>, calls: Vec<ToolUse>) -> Vec<ToolResult> {
+        let depth = self.lineage.depth + 1;
+        if depth > NESTING {
+            return calls.into_iter().map(too_deep).collect();
+        }
+        let lent = LentWidth::of(&self);
+        let results = run_nested(&self.house, &self.id, depth, calls, &self.stop).await;
+        let (resumed, back) = oneshot::channel();
+        if lent.end(resumed) {
+            // A scheduler that is gone gives no width back: there is nobody to share it with. A
+            // call that is stopped needs none to end.
+            drop(self.stop.or(back).await);
+            drop(self.take_share().await);
+        }
+        results
+    }
+}
+
+/// The width that a call has lent to its nested calls. Dropped, as when the tool gives up
+/// waiting for them, it asks for the width back; the tool goes on without it until it comes.
+struct LentWidth<'a>(Option<&'a Call>);
+
+impl<'a> LentWidth<'a> {
+    fn of(call: &'a Call) -> Self {
+        let mut width = call.width();
+        width.nests += 1;
+        if width.nests == 1 {
+            width.share = None;
+            call.inbox.push(call.ix, News::Lent);
+        }
+        Self(Some(call))
+    }
+
+    /// Whether it was the last, so that the width is to be waited for.
+    fn end(mut self, resumed: oneshot::Sender<()>) -> bool {
+        self.0.take().is_some_and(|call| Self::reclaim(call, resumed))
+    }
+
+    fn reclaim(call: &Call, resumed: oneshot::Sender<()>) -> bool {
+        let mut width = call.width();
+        width.nests -= 1;
+        if width.nests == 0 {
+            call.inbox.push(call.ix, News::Reclaimed(resumed));
+        }
+        width.nests == 0
+    }
+}
+
+impl Drop for LentWidth<'_> {
+    fn drop(&mut self) {
+        if let Some(call) = self.0.take() {
+            Self::reclaim(call, oneshot::channel().0);
+        }
+    }
+}
+
+fn too_deep(call: ToolUse) -> ToolResult {
+    let content = wording::nested_too_deep(NESTING).into();
+    ToolResult { id: call.id, content, is_error: true }
+}
+
+/// What a tool sees of its [`Call`].
+struct CallRef(Arc<Call>);
+
+impl Nest for CallRef {
+    fn nest(&self, calls: Vec<ToolUse>) -> BoxFuture<'static, Vec<ToolResult>> {
+        Box::pin(self.0.clone().nested(calls))
+    }
+
+    fn progress(&self, text: String) {
+        let call = &self.0;
+        // What was told to stop may be answered already.
+        if call.over.load(Ordering::Relaxed) || call.stop.is_told() {
+            return;
+        }
+        call.house.bus.emit(call.lineage.turn, || EventKind::Progressed {
+            call: call.ix.0,
+            text: wording::quote(&text, PROGRESS_CHARS),
+        });
+    }
+}
