@@ -12,6 +12,8 @@ use toolwright_contract::ToolUse;
 pub struct Script {
     /// How long to run, in milliseconds.
     pub ms: u64,
+    /// How often to let others run at its end, at the same instant.
+    pub yields: u32,
     /// Runs alone.
     pub alone: bool,
     /// May change something.

@@ -91,6 +91,7 @@ impl Tool for Scripted {
 
     async fn run(&self, mut it: Script, cx: RunCx) -> Result<Output<Said>, ToolError> {
         panic_if(&it, "start");
+        assert!(!cx.stop.is_told(), "it began after its stop");
         if let Some(text) = it.progress.take() {
             cx.progress(text);
         }
@@ -99,6 +100,9 @@ impl Tool for Scripted {
             it.say.get_or_insert(said);
         }
         take_time(&it, &cx).await?;
+        for _ in 0..it.yields {
+            tokio::task::yield_now().await;
+        }
         if let Some(text) = it.panic {
             panic!("{text}");
         }
