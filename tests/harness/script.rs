@@ -83,3 +83,17 @@ pub fn ids(results: &TurnResults) -> Vec<&str> {
 pub fn texts(results: &TurnResults) -> Vec<String> {
     results.results.iter().map(|it| it.content.text()).collect()
 }
+
+/// Lets each task that is ready now run once: a finer step than `yield_now`, which lets them run
+/// until none is ready.
+pub async fn step_aside() {
+    let mut aside = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut aside, true) {
+            return std::task::Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        std::task::Poll::Pending
+    })
+    .await;
+}

@@ -9,7 +9,7 @@ use toolwright_contract::{
     ResultLimit, RunCx, Safety, Tool, ToolError, ToolResult, ToolUse,
 };
 
-use crate::Script;
+use crate::{Script, step_aside};
 
 /// See the module.
 pub struct Scripted(Card);
@@ -101,7 +101,7 @@ impl Tool for Scripted {
         }
         take_time(&it, &cx).await?;
         for _ in 0..it.yields {
-            tokio::task::yield_now().await;
+            step_aside().await;
         }
         if let Some(text) = it.panic {
             panic!("{text}");
