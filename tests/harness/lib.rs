@@ -10,6 +10,6 @@ mod scripted;
 mod workload;
 
 pub use house::{House, asked, written};
-pub use script::{Script, call, call_of, ids, texts};
+pub use script::{Script, call, call_of, ids, step_aside, texts};
 pub use scripted::Scripted;
 pub use workload::{Before, Reply, Stopping, TOOLS, Workload};

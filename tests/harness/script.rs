@@ -12,6 +12,8 @@ use toolwright_contract::ToolUse;
 pub struct Script {
     /// How long to run, in milliseconds.
     pub ms: u64,
+    /// How often to let others run at its end, at the same instant.
+    pub yields: u32,
     /// Runs alone.
     pub alone: bool,
     /// May change something.
@@ -80,4 +82,18 @@ pub fn ids(results: &TurnResults) -> Vec<&str> {
 #[must_use]
 pub fn texts(results: &TurnResults) -> Vec<String> {
     results.results.iter().map(|it| it.content.text()).collect()
+}
+
+/// Lets each task that is ready now run once: a finer step than `yield_now`, which lets them run
+/// until none is ready.
+pub async fn step_aside() {
+    let mut aside = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut aside, true) {
+            return std::task::Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        std::task::Poll::Pending
+    })
+    .await;
 }

@@ -9,7 +9,7 @@ use toolwright_contract::{
     ResultLimit, RunCx, Safety, Tool, ToolError, ToolResult, ToolUse,
 };
 
-use crate::Script;
+use crate::{Script, step_aside};
 
 /// See the module.
 pub struct Scripted(Card);
@@ -91,6 +91,7 @@ impl Tool for Scripted {
 
     async fn run(&self, mut it: Script, cx: RunCx) -> Result<Output<Said>, ToolError> {
         panic_if(&it, "start");
+        assert!(!cx.stop.is_told(), "it began after its stop");
         if let Some(text) = it.progress.take() {
             cx.progress(text);
         }
@@ -99,6 +100,9 @@ impl Tool for Scripted {
             it.say.get_or_insert(said);
         }
         take_time(&it, &cx).await?;
+        for _ in 0..it.yields {
+            step_aside().await;
+        }
         if let Some(text) = it.panic {
             panic!("{text}");
         }

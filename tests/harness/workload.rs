@@ -26,6 +26,8 @@ pub struct Workload {
     pub cascade: Cascade,
     /// The session's deadline.
     pub deadline: Option<u64>,
+    /// How long a stopped call may take to end.
+    pub grace: u64,
     /// The calls: how long after the one before, by which tool (see [`TOOLS`]), with which script.
     pub calls: Vec<(u64, usize, Value)>,
     /// What a hook before the calls does: the call's place, modulo, chooses. None means no hook.
@@ -128,7 +130,7 @@ impl Workload {
         let width = |it| NonZeroU16::new(it).expect("a workload has a width");
         House::with_tools(tools, |it| {
             (it.width, it.session_width) = (width(self.width), width(self.session_width));
-            (it.cascade, it.grace) = (self.cascade, Duration::from_secs(1));
+            (it.cascade, it.grace) = (self.cascade, Duration::from_millis(self.grace));
             it.deadline = self.deadline.map(Duration::from_millis);
             let (ask, deny) = (["Asked"].into(), ["Denied"].into());
             it.rules = Rules { ask, deny, ..Rules::allow_everything() };

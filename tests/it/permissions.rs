@@ -1,6 +1,8 @@
 //! Permission: rules by name, questions to a person, and answers that come in any order or never.
 
-use harness::{House, Scripted, asked, call, call_of, ids, texts};
+use std::time::Duration;
+
+use harness::{House, Scripted, asked, call, call_of, ids, step_aside, texts};
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedReceiver;
 use toolwright::{Answer, Ask, Names, Otherwise, Question, Rules};
@@ -309,4 +311,45 @@ async fn an_unsafe_call_that_asks_holds_the_line() {
     house.session.answer(ask.request, Answer::Allow);
     assert_eq!(turn.finish().await.ended, [Ok; 3]);
     assert_eq!(starts(&house.close().await), [0, 1, 2]);
+}
+
+/// Interrupts the turn after so long, and after so many others have run at that instant.
+async fn interrupt(stopper: toolwright::Stopper, after: Duration, yields: u32) {
+    tokio::time::timeout(after, std::future::pending::<()>()).await.ok();
+    for _ in 0..yields {
+        step_aside().await;
+    }
+    stopper.interrupt();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_at_any_step_of_the_way_to_a_question_leaves_none_open() {
+    let check = Duration::from_millis(10);
+    for (first, yields) in (0..160).map(|n| (n % 2 == 0, n / 2)) {
+        // Where a call that is stopped is overdue at once, its question may still be on its way.
+        let grace = Duration::from_secs(if yields < 40 { 5 } else { 0 });
+        let house = House::with_tools(tools(), |it| (it.rules, it.grace) = (rules(), grace)).await;
+        let mut questions = house.session.questions();
+        let mut stopping = tokio::task::JoinSet::new();
+        let mut turn = house.session.open_turn().await.unwrap();
+        let interrupting = interrupt(turn.stopper(), check, yields % 40);
+        if first {
+            stopping.spawn(interrupting);
+            tokio::task::yield_now().await;
+            turn.submit(call_of("Asked", "a", json!({"check_ms": 10}))).await.unwrap();
+        } else {
+            turn.submit(call_of("Asked", "a", json!({"check_ms": 10}))).await.unwrap();
+            while house.session.tasks() == 0 {
+                tokio::task::yield_now().await;
+            }
+            tokio::task::yield_now().await;
+            stopping.spawn(interrupting);
+        }
+        let began = tokio::time::Instant::now();
+        assert_eq!(turn.finish().await.ended, [StoppedNotStarted]);
+        assert!(began.elapsed() < Duration::from_secs(1), "it was overdue");
+        let heard = std::iter::from_fn(|| questions.try_recv().ok()).count();
+        assert!(heard.is_multiple_of(2), "a question stays open");
+        house.close().await;
+    }
 }

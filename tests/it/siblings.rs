@@ -274,3 +274,15 @@ async fn one_that_is_stopped_by_the_user_stops_nobody() {
     assert_eq!(results.ended, [HowEnded::StoppedMayHaveRun, HowEnded::Ok]);
     house.close().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_has_not_begun_when_its_stop_is_told_never_begins() {
+    // A sibling fails while the call is on its way to its start, at each step of that way.
+    for yields in 0..40 {
+        let house = House::open().await;
+        let failing = json!({"ms": 10, "yields": yields, "fail": "exit 1", "cascades": true});
+        let results = house.run([call("a", json!({"check_ms": 10})), call("b", failing)]).await;
+        assert!(!texts(&results)[0].contains("it began after its stop"), "{yields} yields");
+        house.close().await;
+    }
+}

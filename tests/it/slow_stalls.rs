@@ -47,8 +47,8 @@ async fn where_time_is_virtual_nothing_is_told_that_depends_on_real_time() {
 async fn a_tool_deaf_on_a_blocking_thread_is_answered_and_its_lane_kept_until_it_ends() {
     let grace = Duration::from_millis(100);
     let mut house = House::with(|it| it.grace = grace).await;
-    let turn = house.turn([call("a", json!({"blocking": 1_500}))]).await;
-    house.started(0).await;
+    let turn = house.turn([call("a", json!({"blocking": 1_500, "progress": "begun"}))]).await;
+    house.until(|it| matches!(it, EventKind::Progressed { .. })).await;
     turn.stopper().interrupt();
     assert_eq!(turn.finish().await.ended, [HowEnded::StoppedMayHaveRun]);
     assert_eq!(house.session.overdue(), 1);
