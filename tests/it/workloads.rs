@@ -133,7 +133,7 @@ proptest! {
             let ids: Vec<_> = results.results.iter().map(|it| it.id.to_string()).collect();
             let expected: Vec<_> = (0..workload.calls.len()).map(|it| it.to_string()).collect();
             prop_assert_eq!(ids, expected);
-                for text in texts(&results) {
+            for text in texts(&results) {
                 prop_assert!(!text.is_empty() && !text.contains("began after its stop"), "{text}");
             }
         }
@@ -153,11 +153,17 @@ proptest! {
     }
 }
 
+/// A stage: its name, the tool and script that bring a call there, and the hooks around it.
+type Staged = (&'static str, (usize, Value), Vec<Before>, Option<u64>);
+
+/// An event: its name, stops, sibling policy, deadline and the client's patience.
+type Eventful = (&'static str, Vec<(u64, Stopping)>, Cascade, Option<u64>, Option<u64>);
+
 /// One call, and one thing that happens to it, in one stage: the matrix of stages and events.
 #[test]
 fn each_event_in_each_stage_leaves_one_result_and_an_empty_house() {
     let first = (0, 0, json!({"ms": 10, "fail": "exit 1", "cascades": true}));
-    let stages: [(&str, (usize, Value), Vec<Before>, Option<u64>); 9] = [
+    let stages: [Staged; 9] = [
         ("queued", (0, json!({"alone": true})), vec![], None),
         ("checking", (0, json!({"check_ms": 50})), vec![], None),
         ("in a hook", (0, json!({})), vec![Before::Pass, Before::Think(50)], None),
@@ -168,7 +174,7 @@ fn each_event_in_each_stage_leaves_one_result_and_an_empty_house() {
         ("nesting", (0, json!({"nested": [{"ms": 50}]})), vec![], None),
         ("after it ran", (0, json!({})), vec![], Some(50)),
     ];
-    let events: [(&str, Vec<(u64, Stopping)>, Cascade, Option<u64>, Option<u64>); 7] = [
+    let events: [Eventful; 7] = [
         ("nothing", vec![], Cascade::Never, None, None),
         ("its stop", vec![(15, Stopping::One(1))], Cascade::Never, None, None),
         ("an interrupt", vec![(15, Stopping::Interrupt)], Cascade::Never, None, None),
