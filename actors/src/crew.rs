@@ -17,6 +17,8 @@ impl Crew {
     /// Spawns `work`, which is dropped, and so pays what it owes, when the session closes.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         let closing = self.closing.clone();
+        // In a box, so that a large task is moved once and not at each layer of the spawn.
+        let work = Box::pin(work);
         let task = self.tracker.spawn(async move {
             tokio::select! {
                 biased;

@@ -81,6 +81,20 @@ pub fn noops(n: usize) -> Vec<ToolUse> {
     (0..n).map(|i| ToolUse::new(format!("toolu_{i:05}"), "Noop", json!({"ms": 0}))).collect()
 }
 
+/// Runs `size` no-ops once and holds the history against every invariant, so that what is timed
+/// afterwards is known to be right.
+///
+/// # Panics
+///
+/// If an invariant is broken.
+pub async fn prove(session: &Session, size: usize) {
+    let mut history = session.history();
+    drop(run(session, noops(size)).await);
+    let events: Vec<_> = std::iter::from_fn(|| history.try_recv().ok()).collect();
+    let breaches = toolwright::contract::history::check(&events);
+    assert!(breaches.is_empty() && events.len() > size, "{breaches:?}");
+}
+
 /// Runs calls as one turn.
 ///
 /// # Panics
