@@ -190,3 +190,81 @@ impl Inbox {
         into.sort_by_key(|(ix, _)| *ix);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ractor::{Actor, ActorProcessingErr};
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    /// Tells of each message that it is sent.
+    struct Ear;
+
+    impl Actor for Ear {
+        type Msg = SchedulerMsg;
+        type State = mpsc::UnboundedSender<()>;
+        type Arguments = mpsc::UnboundedSender<()>;
+
+        async fn pre_start(
+            &self,
+            _: ActorRef<SchedulerMsg>,
+            heard: mpsc::UnboundedSender<()>,
+        ) -> Result<Self::State, ActorProcessingErr> {
+            Ok(heard)
+        }
+
+        async fn handle(
+            &self,
+            _: ActorRef<SchedulerMsg>,
+            _: SchedulerMsg,
+            heard: &mut Self::State,
+        ) -> Result<(), ActorProcessingErr> {
+            Ok(heard.send(())?)
+        }
+    }
+
+    async fn listen() -> (ActorRef<SchedulerMsg>, mpsc::UnboundedReceiver<()>) {
+        let (sender, heard) = mpsc::unbounded_channel();
+        let (ear, _) = Ear::spawn(None, Ear, sender).await.unwrap();
+        (ear, heard)
+    }
+
+    fn interrupt(inbox: &Inbox) {
+        inbox.stop(StopWish::All(StopCause::User));
+    }
+
+    #[tokio::test]
+    async fn what_comes_in_before_the_scheduler_is_known_wakes_it_when_it_is() {
+        let inbox = Inbox::new(Arc::default(), TurnId(0));
+        inbox.free(crate::session::ALONE);
+        let (ear, mut heard) = listen().await;
+        inbox.belongs_to(ear.clone());
+        heard.recv().await.unwrap();
+        inbox.awake();
+        assert!(inbox.next_freed().is_some());
+        interrupt(&inbox);
+        heard.recv().await.unwrap();
+        ear.stop_and_wait(None, None).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn any_number_of_news_is_one_wake_up_until_it_is_read() {
+        let inbox = Inbox::new(Arc::default(), TurnId(0));
+        let (ear, mut heard) = listen().await;
+        inbox.belongs_to(ear.clone());
+        inbox.awake();
+        (0..100).for_each(|_| interrupt(&inbox));
+        // A stop that comes between the look for stops and the look for news wakes again.
+        inbox.awake();
+        while inbox.next_stop().is_some() {}
+        interrupt(&inbox);
+        inbox.take_news(&mut Vec::new());
+        ear.drain_and_wait(None).await.unwrap();
+        let mut wakes = 0;
+        while heard.recv().await.is_some() {
+            wakes += 1;
+        }
+        assert_eq!(wakes, 3, "one to begin with, one for a hundred, one for the last");
+    }
+}

@@ -50,6 +50,8 @@ pub struct Script {
     pub nested: Vec<Value>,
     /// Gives up waiting for its nested calls after so long, in milliseconds, and runs them again.
     pub patience: Option<u64>,
+    /// Does not run them again, but goes on without them.
+    pub gives_up: bool,
     /// Runs each of the nested calls as a turn of its own, all at once.
     pub split: bool,
     /// Shows this as progress.

@@ -177,6 +177,9 @@ async fn nested(tool: &str, it: &mut Script, cx: &RunCx) -> String {
         if let Ok(results) = timeout(patience, cx.run_nested(calls(""))).await {
             return joined(&results);
         }
+        if it.gives_up {
+            return "gave up".to_owned();
+        }
         return joined(&cx.run_nested(calls(" again")).await);
     }
     if !it.split {

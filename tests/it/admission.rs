@@ -22,21 +22,16 @@ fn width(width: u16) -> NonZeroU16 {
 }
 
 fn starts(events: &[Event]) -> Vec<u32> {
-    let started = |it: &Event| match it.kind {
-        EventKind::Started { call } => Some(call),
-        _ => None,
-    };
+    let started =
+        |it: &Event| if let EventKind::Started { call } = it.kind { Some(call) } else { None };
     events.iter().filter_map(started).collect()
 }
 
 fn most_at_once(events: &[Event]) -> i32 {
     let (mut now, mut most) = (0, 0);
     for event in events {
-        match event.kind {
-            EventKind::Started { .. } => now += 1,
-            EventKind::Returned { .. } => now -= 1,
-            _ => {}
-        }
+        now += i32::from(matches!(event.kind, EventKind::Started { .. }));
+        now -= i32::from(matches!(event.kind, EventKind::Returned { .. }));
         most = most.max(now);
     }
     most
@@ -112,9 +107,8 @@ async fn results_come_in_the_order_of_the_calls_whatever_order_they_end_in() {
     let results = house.run((0..10).map(|n| safe(n, 100 - 10 * n as u64))).await;
     assert_eq!(ids(&results), ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
     let events = house.close().await;
-    let returned = events.iter().filter_map(|it| match it.kind {
-        EventKind::Returned { call, .. } => Some(call),
-        _ => None,
+    let returned = events.iter().filter_map(|it| {
+        if let EventKind::Returned { call, .. } = it.kind { Some(call) } else { None }
     });
     assert_eq!(returned.collect::<Vec<_>>(), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
 }

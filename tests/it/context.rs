@@ -12,9 +12,12 @@ fn changes(events: &[Event]) -> Vec<(u32, Option<&str>)> {
     let changed = |it: &'_ Event| matches!(it.kind, EventKind::ContextChanged { .. });
     let changes = events.iter().filter(|it| changed(it));
     changes
-        .filter_map(|it| match &it.kind {
-            EventKind::ContextChanged { call, ignored } => Some((*call, ignored.as_deref())),
-            _ => None,
+        .filter_map(|it| {
+            if let EventKind::ContextChanged { call, ignored } = &it.kind {
+                Some((*call, ignored.as_deref()))
+            } else {
+                None
+            }
         })
         .collect()
 }

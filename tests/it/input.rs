@@ -67,9 +67,12 @@ async fn a_name_that_no_tool_has_is_answered_and_the_others_finish() {
         assert!(text.len() < 1_000 && !text.contains(|it: char| it.is_control()), "{text:?}");
     }
     let events = house.close().await;
-    let longest = events.iter().filter_map(|it| match &it.kind {
-        EventKind::Accepted { tool, .. } => Some(tool.chars().count()),
-        _ => None,
+    let longest = events.iter().filter_map(|it| {
+        if let EventKind::Accepted { tool, .. } = &it.kind {
+            Some(tool.chars().count())
+        } else {
+            None
+        }
     });
     assert!(longest.max().unwrap() <= 129);
 }

@@ -94,6 +94,16 @@ async fn a_call_may_give_up_waiting_for_its_nested_calls_and_nest_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_that_goes_on_without_its_nested_calls_has_its_width_back() {
+    let mut house = narrow().await;
+    let nested = json!({"patience": 10, "gives_up": true, "nested": [{"ms": 50}], "ms": 100});
+    let turn = house.turn([call("1", nested), call("2", json!({"ms": 5}))]).await;
+    house.until(|it| matches!(it, EventKind::Resumed { call: 0 })).await;
+    assert_eq!(texts(&turn.finish().await), ["gave up", "ran"]);
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stop_of_the_parent_reaches_the_calls_of_its_calls() {
     let mut house = House::open().await;
     let deep = json!({"nested": [{"nested": [{"ms": 60_000}]}]});

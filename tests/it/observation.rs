@@ -77,9 +77,12 @@ async fn progress_is_told_cut_and_clean() {
     let long = format!("\u{1b}[1m{}", "p".repeat(2_000));
     house.run([call("a", json!({"progress": long}))]).await;
     let events = house.close().await;
-    let told = events.iter().find_map(|it| match &it.kind {
-        EventKind::Progressed { call: 0, text } => Some(text.clone()),
-        _ => None,
+    let told = events.iter().find_map(|it| {
+        if let EventKind::Progressed { call: 0, text } = &it.kind {
+            Some(text.clone())
+        } else {
+            None
+        }
     });
     let told = told.unwrap();
     assert!(told.chars().count() <= 501 && !told.contains('\u{1b}'), "{told}");

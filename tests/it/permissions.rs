@@ -42,10 +42,8 @@ async fn asks(questions: &mut UnboundedReceiver<Question>, count: usize) -> Vec<
 }
 
 fn starts(events: &[Event]) -> Vec<u32> {
-    let started = |it: &Event| match it.kind {
-        EventKind::Started { call } => Some(call),
-        _ => None,
-    };
+    let started =
+        |it: &Event| if let EventKind::Started { call } = it.kind { Some(call) } else { None };
     events.iter().filter_map(started).collect()
 }
 

@@ -7,9 +7,8 @@ use serde_json::json;
 use toolwright_contract::{Event, EventKind, HowEnded};
 
 fn stalled(events: &[Event]) -> Vec<(u32, u64)> {
-    let stalled = |it: &Event| match it.kind {
-        EventKind::Stalled { call, for_ms } => Some((call, for_ms)),
-        _ => None,
+    let stalled = |it: &Event| {
+        if let EventKind::Stalled { call, for_ms } = it.kind { Some((call, for_ms)) } else { None }
     };
     events.iter().filter_map(stalled).collect()
 }

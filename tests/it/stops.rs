@@ -362,3 +362,15 @@ async fn dropping_the_last_clone_of_a_session_ends_its_turns() {
     let results = turn.finish().await;
     assert_eq!(results.ended, [HowEnded::StoppedMayHaveRun, HowEnded::StoppedNotStarted]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_may_be_shut_down_twice_at_once_and_again() {
+    let mut house = House::open().await;
+    let turn = house.turn([call("a", json!({"ms": 600_000}))]).await;
+    house.started(0).await;
+    let (one, two) = (house.session.clone(), house.session.clone());
+    let (one, two, results) = tokio::join!(one.shutdown(), two.shutdown(), turn.finish());
+    assert_eq!((one.tasks, two.tasks), (0, 0));
+    assert_eq!(results.ended, [HowEnded::StoppedMayHaveRun]);
+    house.close().await;
+}

@@ -1,6 +1,6 @@
 //! Random workloads: whatever happens, each call has one result, in order, and one seed one history.
 
-use harness::{Before, Reply, Stopping, TOOLS, Workload, texts, written};
+use harness::{Before, Reply, Stopping, Workload, texts, written};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolwright::{Cascade, TurnResults};
@@ -133,7 +133,7 @@ proptest! {
             let ids: Vec<_> = results.results.iter().map(|it| it.id.to_string()).collect();
             let expected: Vec<_> = (0..workload.calls.len()).map(|it| it.to_string()).collect();
             prop_assert_eq!(ids, expected);
-            for text in texts(&results) {
+                for text in texts(&results) {
                 prop_assert!(!text.is_empty() && !text.contains("began after its stop"), "{text}");
             }
         }
@@ -153,54 +153,64 @@ proptest! {
     }
 }
 
-/// A stage: its name, the tool and script that bring a call there, and the hooks around it.
-type Staged = (&'static str, (usize, Value), Vec<Before>, Option<u64>);
+/// Where a call is when something happens to it.
+struct Stage {
+    name: &'static str,
+    tool: usize,
+    script: Value,
+    before: Vec<Before>,
+    after: Option<u64>,
+}
 
-/// An event: its name, stops, sibling policy, deadline and the client's patience.
-type Eventful = (&'static str, Vec<(u64, Stopping)>, Cascade, Option<u64>, Option<u64>);
+fn stages() -> Vec<Stage> {
+    let stage = |name, script| Stage { name, tool: 0, script, before: vec![], after: None };
+    let hook = vec![Before::Pass, Before::Think(50)];
+    vec![
+        stage("queued", json!({"alone": true})),
+        stage("checking", json!({"check_ms": 50})),
+        Stage { before: hook, ..stage("in a hook", json!({})) },
+        Stage { tool: 1, ..stage("asking", json!({})) },
+        stage("running", json!({"ms": 50})),
+        stage("running, blocking", json!({"ms": 50, "block": true})),
+        stage("running, deaf", json!({"ms": 5_000, "deaf": true})),
+        stage("nesting", json!({"nested": [{"ms": 50}]})),
+        Stage { after: Some(50), ..stage("after it ran", json!({})) },
+    ]
+}
 
-/// One call, and one thing that happens to it, in one stage: the matrix of stages and events.
+/// One call of two, in each stage, to which each event happens while it is there.
 #[test]
 fn each_event_in_each_stage_leaves_one_result_and_an_empty_house() {
-    let first = (0, 0, json!({"ms": 10, "fail": "exit 1", "cascades": true}));
-    let stages: [Staged; 9] = [
-        ("queued", (0, json!({"alone": true})), vec![], None),
-        ("checking", (0, json!({"check_ms": 50})), vec![], None),
-        ("in a hook", (0, json!({})), vec![Before::Pass, Before::Think(50)], None),
-        ("asking", (1, json!({})), vec![], None),
-        ("running", (0, json!({"ms": 50})), vec![], None),
-        ("running, blocking", (0, json!({"ms": 50, "block": true})), vec![], None),
-        ("running, deaf", (0, json!({"ms": 5_000, "deaf": true})), vec![], None),
-        ("nesting", (0, json!({"nested": [{"ms": 50}]})), vec![], None),
-        ("after it ran", (0, json!({})), vec![], Some(50)),
-    ];
-    let events: [Eventful; 7] = [
-        ("nothing", vec![], Cascade::Never, None, None),
-        ("its stop", vec![(15, Stopping::One(1))], Cascade::Never, None, None),
-        ("an interrupt", vec![(15, Stopping::Interrupt)], Cascade::Never, None, None),
-        ("a failed sibling", vec![], Cascade::Declared, None, None),
-        ("its deadline", vec![], Cascade::Never, Some(15), None),
-        ("a shutdown", vec![(15, Stopping::Shutdown)], Cascade::Never, None, None),
-        ("its client's end", vec![], Cascade::Never, None, Some(15)),
-    ];
-    for (stage, (tool, script), before, after) in &stages {
-        for (event, stops, cascade, deadline, patience) in &events {
-            let workload = Workload {
-                width: 10,
-                session_width: 10,
-                cascade: *cascade,
-                deadline: *deadline,
-                grace: 1_000,
-                calls: vec![first.clone(), (0, *tool, script.clone())],
-                before: before.clone(),
-                after: *after,
-                replies: vec![(50, Reply::Allow)],
-                stops: stops.clone(),
-                patience: *patience,
-            };
+    let failing = json!({"ms": 10, "fail": "exit 1", "cascades": true});
+    for stage in stages() {
+        let calm = Workload {
+            width: 10,
+            session_width: 10,
+            cascade: Cascade::Never,
+            deadline: None,
+            grace: 1_000,
+            calls: vec![(0, 0, failing.clone()), (0, stage.tool, stage.script)],
+            before: stage.before,
+            after: stage.after,
+            replies: vec![(50, Reply::Allow)],
+            stops: vec![],
+            patience: None,
+        };
+        let stop = |it| vec![(15, it)];
+        let events = [
+            ("nothing", calm.clone()),
+            ("its stop", Workload { stops: stop(Stopping::One(1)), ..calm.clone() }),
+            ("an interrupt", Workload { stops: stop(Stopping::Interrupt), ..calm.clone() }),
+            ("a discard", Workload { stops: stop(Stopping::Discard), ..calm.clone() }),
+            ("a shutdown", Workload { stops: stop(Stopping::Shutdown), ..calm.clone() }),
+            ("a failed sibling", Workload { cascade: Cascade::Declared, ..calm.clone() }),
+            ("its deadline", Workload { deadline: Some(15), ..calm.clone() }),
+            ("its client's end", Workload { patience: Some(15), ..calm }),
+        ];
+        for (event, workload) in events {
+            let told = format!("{}, {event}", stage.name);
             let (history, results) = run(&workload);
-            let told = format!("{stage}, {event}, {}", TOOLS[*tool]);
-            assert!(results.is_some() || patience.is_some(), "{told}");
+            assert!(results.is_some() || workload.patience.is_some(), "{told}");
             assert_eq!(results.map_or(2, |it| it.results.len()), 2, "{told}");
             assert_eq!(run(&workload).0, history, "{told}");
         }
