@@ -65,7 +65,8 @@ async fn run(work: Work, cleared: Cleared) -> Outcome {
     }
     let session = work.house.context.now();
     let nest = Arc::new(CallRef(call.clone()));
-    let cx = RunCx { id: work.id, stop: work.stop, session, nest };
+    let reads = work.house.reads.clone();
+    let cx = RunCx { id: work.id, stop: work.stop, session, reads, nest };
     let watch = Watched {
         bus: call.house.bus.clone(),
         turn: call.lineage.turn,

@@ -10,7 +10,7 @@ use ractor::{ActorCell, ActorId};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{
-    CallIx, EventKind, Registry, SessionContext, StageName, ToolUseId, TurnId,
+    CallIx, EventKind, Reads, Registry, SessionContext, StageName, ToolUseId, TurnId,
 };
 use toolwright_kernel::Policy;
 
@@ -38,6 +38,7 @@ pub(crate) struct House {
     pub(crate) journal: Arc<dyn StartLog>,
     pub(crate) crew: Crew,
     pub(crate) context: Context,
+    pub(crate) reads: Arc<Reads>,
     pub(crate) desk: Arc<Desk>,
     /// The session-wide cap on calls at once.
     pub(crate) cap: Arc<Semaphore>,

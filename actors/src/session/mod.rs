@@ -286,6 +286,7 @@ fn house_of(config: Config) -> (House, Option<PathBuf>) {
         journal: config.journal,
         crew: Crew::default(),
         context: Context::new(config.context),
+        reads: Arc::default(),
         desk: Arc::default(),
         cap: Arc::new(Semaphore::new(usize::from(config.session_width.get()))),
         closed: AtomicBool::new(false),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
@@ -13,6 +13,7 @@ use toolwright_kernel::StopCause;
 
 use crate::ids::ToolUseId;
 use crate::papers::{ToolResult, ToolUse};
+use crate::reads::Reads;
 use crate::tool::ToolError;
 
 /// A stop and its reason. Clones share it; it can be told once and not be taken back.
@@ -69,10 +70,32 @@ impl Stop {
 /// What the session's calls share: a tool sees a view and changes it through [`ContextChange`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionContext {
-    /// The working directory of the session.
+    /// The working directory of the session. Empty: there is none, and tools that need one refuse.
     pub cwd: PathBuf,
+    /// The directories that the session works in, with all below them. Empty: `cwd` alone.
+    pub directories: Vec<PathBuf>,
     /// Values that tools keep for later calls, by a name of their own.
     pub values: BTreeMap<String, Value>,
+}
+
+impl SessionContext {
+    /// The directories that the session works in, with all below them.
+    #[must_use]
+    pub fn allowed_directories(&self) -> &[PathBuf] {
+        if self.directories.is_empty() && self.cwd.is_absolute() {
+            std::slice::from_ref(&self.cwd)
+        } else {
+            &self.directories
+        }
+    }
+
+    /// The context in another working directory; what was allowed stays allowed, and no more.
+    #[must_use]
+    pub fn moved_to(mut self, cwd: &Path) -> Self {
+        self.directories = self.allowed_directories().to_vec();
+        cwd.clone_into(&mut self.cwd);
+        self
+    }
 }
 
 /// A change of the session's context, applied after its call, in the order of the calls.
@@ -110,6 +133,8 @@ impl fmt::Debug for ContextChange {
 pub struct CheckCx {
     /// The session's context now.
     pub session: Arc<SessionContext>,
+    /// What the session has read of files.
+    pub reads: Arc<Reads>,
     /// Told when the call is stopped.
     pub stop: Stop,
 }
@@ -132,6 +157,8 @@ pub struct RunCx {
     pub stop: Stop,
     /// The session's context as it was when the call started.
     pub session: Arc<SessionContext>,
+    /// What the session has read of files.
+    pub reads: Arc<Reads>,
     /// The way back into the runtime.
     pub nest: Arc<dyn Nest>,
 }

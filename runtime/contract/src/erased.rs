@@ -82,11 +82,11 @@ fn foreign_input() -> String {
 
 fn outcome<T: Tool>(tool: &T, returned: Result<Output<T::Output>, ToolError>) -> Outcome {
     match returned {
-        Ok(Output { data, change, notes }) => {
+        Ok(Output { data, structured, change, notes }) => {
             // The tool has succeeded: a mapping that panics must not hide it.
             let content = catch_unwind(AssertUnwindSafe(|| tool.map(data)))
                 .unwrap_or_else(|panic| wording::unmapped(&panic_text(&*panic)).into());
-            Outcome { change, notes, ..Outcome::new(Verdict::Good, content) }
+            Outcome { structured, change, notes, ..Outcome::new(Verdict::Good, content) }
         }
         Err(ToolError::Failed { message, cascades }) => {
             Outcome::new(Verdict::Bad { cascades }, message)

@@ -38,6 +38,7 @@ mod event;
 pub mod history;
 mod ids;
 mod papers;
+mod reads;
 mod registry;
 mod tool;
 pub mod wording;
@@ -54,6 +55,7 @@ pub use ids::{RequestId, ToolUseId, TurnId};
 pub use papers::{
     Cleared, Outcome, OutcomeKind, Permit, RawInput, Screened, Screening, ToolResult, ToolUse,
 };
+pub use reads::{Digest, Reads, SeenFile};
 pub use registry::{NameTaken, Registry};
 pub use tool::{InvalidInput, Output, Tool, ToolError};
 pub use toolwright_kernel::{

@@ -181,6 +181,8 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// What the model reads.
     pub content: Content,
+    /// The output for programs, if the tool gave one.
+    pub structured: Option<Value>,
     /// The input that it ran with.
     pub input: Value,
     /// What should become of the session's context.
@@ -195,6 +197,7 @@ impl Outcome {
         Self {
             verdict,
             content: content.into(),
+            structured: None,
             input: Value::Null,
             change: None,
             notes: Vec::new(),

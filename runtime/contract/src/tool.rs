@@ -4,6 +4,7 @@ use std::future::Future;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use toolwright_kernel::Safety;
 
 use crate::card::Card;
@@ -61,6 +62,8 @@ pub trait Tool: Send + Sync + 'static {
 pub struct Output<T> {
     /// The data, mapped by [`Tool::map`].
     pub data: T,
+    /// The same for programs, in the shape that the tool documents; the model doesn't read it.
+    pub structured: Option<Value>,
     /// Changes the session's context. Honoured only for a call that ran alone.
     pub change: Option<ContextChange>,
     /// Text for the model that follows all results of the message.
@@ -68,6 +71,13 @@ pub struct Output<T> {
 }
 
 impl<T> Output<T> {
+    /// Adds the same data for programs.
+    #[must_use]
+    pub fn structured(mut self, structured: Value) -> Self {
+        self.structured = Some(structured);
+        self
+    }
+
     /// Adds a change of the session's context.
     #[must_use]
     pub fn changing(mut self, change: ContextChange) -> Self {
@@ -85,7 +95,7 @@ impl<T> Output<T> {
 
 impl<T> From<T> for Output<T> {
     fn from(data: T) -> Self {
-        Self { data, change: None, notes: Vec::new() }
+        Self { data, structured: None, change: None, notes: Vec::new() }
     }
 }
 

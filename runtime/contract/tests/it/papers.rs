@@ -114,13 +114,18 @@ async fn run(screened: Screened) -> Outcome {
         id: screened.id().clone(),
         stop: Stop::default(),
         session: Arc::new(SessionContext::default()),
+        reads: Arc::default(),
         nest: Arc::new(NoNest),
     };
     screened.clear(Permit::granted()).run(cx).await
 }
 
 fn check_cx() -> CheckCx {
-    CheckCx { session: Arc::new(SessionContext::default()), stop: Stop::default() }
+    CheckCx {
+        session: Arc::new(SessionContext::default()),
+        reads: Arc::default(),
+        stop: Stop::default(),
+    }
 }
 
 #[test]
