@@ -7,12 +7,37 @@
 //!
 //! Nothing else in the repository names a tool.
 
+#[cfg(unix)]
+mod bash;
+#[cfg(unix)]
+mod capture;
+mod edit;
+#[cfg(unix)]
+mod exit_code;
+mod fault;
+mod page;
+mod patch;
+mod paths;
+#[cfg(unix)]
+mod process;
+mod read;
+mod replacement;
+mod text_file;
 mod todo_write;
+mod write;
 
 use toolwright_contract::AnyTool;
 
 /// Every built-in tool, by name.
 #[must_use]
 pub fn all() -> Vec<AnyTool> {
-    vec![AnyTool::new(todo_write::TodoWrite)]
+    [
+        #[cfg(unix)]
+        AnyTool::new(bash::Bash),
+        AnyTool::new(edit::Edit),
+        AnyTool::new(read::Read),
+        AnyTool::new(todo_write::TodoWrite),
+        AnyTool::new(write::Write),
+    ]
+    .into()
 }

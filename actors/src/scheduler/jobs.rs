@@ -21,11 +21,8 @@ pub(super) async fn gate(
     stop: Stop,
     mut owed: Owed<Gate>,
 ) {
-    let cx = CheckCx {
-        session: house.context.now(),
-        reads: house.reads.clone(),
-        stop: stop.clone(),
-    };
+    let cx =
+        CheckCx { session: house.context.now(), reads: house.reads.clone(), stop: stop.clone() };
     let passed = stop
         .or(async {
             let share = house.cap.clone().acquire_owned().await.ok();

@@ -1,0 +1,93 @@
+//! Why a file tool refuses, in words for the model: each says what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use toolwright_contract::{InvalidInput, ToolError};
+
+use crate::replacement::Misfit;
+
+/// See the module.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    #[error("The path is empty. Send the absolute path of a file.")]
+    NoPath,
+    #[error("The path contains a NUL character, which no file's name has. Send it without.")]
+    NulInPath,
+    #[error("`{0}` begins with `~`, which is not expanded. Send the whole path, from `/` on.")]
+    Tilde(String),
+    #[error("`{path}` is not an absolute path. If it is below the working directory, send `{}`.", instead.display())]
+    Relative { path: String, instead: PathBuf },
+    #[error("File does not exist: {}. The working directory is {}; look there for the right name.", path.display(), cwd.display())]
+    Missing { path: PathBuf, cwd: PathBuf },
+    #[error("{} is a directory. List it with a command, then send the path of a file in it.", .0.display())]
+    Directory(PathBuf),
+    #[error("{} is {kind} and not a regular file, so it is not opened: that might never end. Send the path of a regular file, or use a command with a timeout.", path.display())]
+    Special { path: PathBuf, kind: &'static str },
+    #[error("{} has {bytes} bytes, and files of more than {limit} bytes are not changed. Change it with a command.", path.display())]
+    TooBig { path: PathBuf, bytes: u64, limit: u64 },
+    #[error("{} is a binary file, which can't be shown as text. Look at it with a command that knows its format.", .0.display())]
+    Binary(PathBuf),
+    #[error("{} is UTF-16, which is not supported. Convert it to UTF-8 with a command first.", .0.display())]
+    Utf16(PathBuf),
+    #[error("{} is not UTF-8 text (at byte {at}), so an edit might damage it. Convert it to UTF-8, or change it with a command.", path.display())]
+    NotUtf8 { path: PathBuf, at: usize },
+    #[error("File has not been read yet. Read it first before writing to it.")]
+    Unread,
+    #[error(
+        "Only a PARTIAL view of the file has been read. Read the part that matters with offset and limit before writing to it."
+    )]
+    ReadInPart,
+    #[error("File has been unexpectedly modified. Read it again before attempting to write it.")]
+    Changed,
+    #[error("{} is read-only. Make it writable with a command first, if it is meant to be changed.", .0.display())]
+    ReadOnly(PathBuf),
+    #[error("Could not {doing} {}: {error}. Nothing was changed; deal with the cause, then try again.", path.display())]
+    Io { doing: &'static str, path: PathBuf, error: io::Error },
+    #[error(
+        "The lines that were asked for have more than {chars} characters. Send a limit of at most {limit}."
+    )]
+    TooMuch { chars: usize, limit: usize },
+    #[error(transparent)]
+    Misfit(#[from] Misfit),
+    #[error("stopped")]
+    Stopped,
+}
+
+impl Fault {
+    /// An error of the system while it did something (`read`, `write`) with a file.
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |error| Self::Io { doing, path, error }
+    }
+}
+
+impl From<Fault> for ToolError {
+    fn from(fault: Fault) -> Self {
+        if matches!(fault, Fault::Stopped) {
+            Self::Stopped
+        } else {
+            Self::failed(fault.to_string())
+        }
+    }
+}
+
+impl From<Fault> for InvalidInput {
+    fn from(fault: Fault) -> Self {
+        Self(fault.to_string())
+    }
+}
+
+/// Runs work that waits for the file system away from the runtime's threads.
+pub(crate) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        // A panic belongs to the call, which knows what to say of it.
+        Err(ended) => match ended.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Fault::Stopped),
+        },
+    }
+}
