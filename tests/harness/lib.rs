@@ -4,11 +4,13 @@
 //! task is left) and a history that keeps every invariant.
 #![allow(clippy::expect_used, reason = "in a test program a panic is the report")]
 
+mod folder;
 mod house;
 mod script;
 mod scripted;
 mod workload;
 
+pub use folder::Folder;
 pub use house::{House, asked, written};
 pub use script::{Script, call, call_of, ids, step_aside, texts};
 pub use scripted::Scripted;

@@ -9,15 +9,19 @@
 mod admission;
 mod context;
 mod crashes;
+mod edit;
 mod hooks;
 mod input;
 mod lanes;
 mod nested;
 mod observation;
 mod permissions;
+mod read;
 mod replay;
 mod results;
 mod siblings;
+#[cfg(unix)]
+mod slow_bash;
 mod slow_replay_cli;
 mod slow_stalls;
 mod start_records;
@@ -26,3 +30,4 @@ mod streaming;
 mod tidy;
 mod todo_write;
 mod workloads;
+mod write;

@@ -47,12 +47,14 @@ impl Capture {
             let half = limit / 2;
             return cut(all, all, half, count - 2 * half);
         }
+        // Counted before decoding: a character may be apart over what was dropped.
+        let kept = chars(self.start.iter().copied()) + chars(self.end.iter().copied());
         let start = String::from_utf8_lossy(&self.start);
         let end = String::from_utf8_lossy(self.end.make_contiguous());
-        let end = end.trim_end_matches(['\n', '\r']);
+        let shown = end.trim_end_matches(['\n', '\r']);
         let half = limit / 2;
-        let beside = start.chars().count() + end.chars().count() - 2 * half;
-        cut(&start, end, half, self.dropped + beside)
+        let hidden = 2 * half + (end.len() - shown.len());
+        cut(&start, shown, half, (self.dropped + kept).saturating_sub(hidden))
     }
 }
 

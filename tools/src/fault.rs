@@ -20,7 +20,7 @@ pub(crate) enum Fault {
     Relative { path: String, instead: PathBuf },
     #[error("File does not exist: {}. The working directory is {}; look there for the right name.", path.display(), cwd.display())]
     Missing { path: PathBuf, cwd: PathBuf },
-    #[error("{} is a directory. List it with a command, then send the path of a file in it.", .0.display())]
+    #[error("{} names a directory. List it with a command, then send the path of a file in it.", .0.display())]
     Directory(PathBuf),
     #[error("{} is {kind} and not a regular file, so it is not opened: that might never end. Send the path of a regular file, or use a command with a timeout.", path.display())]
     Special { path: PathBuf, kind: &'static str },

@@ -147,7 +147,7 @@ impl Reading {
                 self.page.lines.push(line.chars().take(self.wanted.chars).collect());
             }
         }
-        self.page.malformed |= malformed && !std::str::from_utf8(bytes).is_ok();
+        self.page.malformed |= malformed && std::str::from_utf8(bytes).is_err();
         self.overlong = false;
     }
 
@@ -183,6 +183,10 @@ mod tests {
         read_page(text, wanted, &Stop::default()).unwrap().unwrap()
     }
 
+    fn owned(lines: &[&str]) -> Vec<String> {
+        lines.iter().map(|it| (*it).to_owned()).collect()
+    }
+
     #[test]
     fn a_page_has_the_lines_that_were_asked_for() {
         let text = "one\ntwo\r\n\nfour\n";
@@ -195,16 +199,7 @@ mod tests {
             (u64::MAX, u64::MAX, &[]),
         ] {
             let page = page(text, first, lines, 100, true);
-            assert_eq!((&page.lines[..], page.total), (&expected.map_str()[..], Some(5)));
-        }
-    }
-
-    trait MapStr {
-        fn map_str(&self) -> Vec<String>;
-    }
-    impl MapStr for &[&str] {
-        fn map_str(&self) -> Vec<String> {
-            self.iter().map(|it| (*it).to_owned()).collect()
+            assert_eq!((page.lines.as_slice(), page.total), (&*owned(expected), Some(5)));
         }
     }
 

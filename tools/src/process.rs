@@ -148,7 +148,7 @@ impl Group {
     /// Sends a signal to all of the group; one that has nobody left needs none.
     fn signal(&self, signal: Signal) {
         if !self.reaped {
-            drop(kill_process_group(self.leader, signal));
+            kill_process_group(self.leader, signal).unwrap_or_default();
         }
     }
 
@@ -173,8 +173,7 @@ async fn leader_ended(leader: Pid, _: &mut Child) -> io::Result<()> {
     use tokio::io::{Interest, unix::AsyncFd};
     let handle = pidfd_open(leader, PidfdFlags::NONBLOCK)?;
     let handle = AsyncFd::with_interest(handle, Interest::READABLE)?;
-    handle.readable().await?;
-    Ok(())
+    handle.readable().await.map(drop)
 }
 
 /// Waits until a process has ended. It is reaped: for the moment until its group is killed, the
