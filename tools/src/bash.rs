@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 use toolwright_contract::{
     Card, CheckCx, ContextChange, Effects, Footprint, InvalidInput, OnInterrupt, Output,
     ResultLimit, RunCx, Safety, SessionContext, Tool, ToolError,
@@ -95,6 +96,7 @@ impl Tool for Bash {
         Err(InvalidInput(wrong.to_owned()))
     }
 
+    /// Both streams are told as one, also to programs, as `stdout`: their order is worth more.
     async fn run(&self, input: Input, cx: RunCx) -> Result<Output<String>, ToolError> {
         let cwd = &cx.session.cwd;
         if !cwd.is_dir() {
@@ -136,7 +138,9 @@ impl Tool for Bash {
         let (code, report) = (code(status), report.read());
         if exit_code::is_answer(code, &report.last_command) {
             let moved = report.cwd.map(|it| Moved::new(&cx.session, it)).unwrap_or_default();
-            return Ok(moved.output(output.text(SHOWN)));
+            let text = output.text(SHOWN);
+            let structured = json!({"stdout": text, "stderr": "", "interrupted": false});
+            return Ok(moved.output(text).structured(structured));
         }
         let signal = exit_code::signal_name(code)
             .map(|it| format!("A shell gives the code {code} for an end by {it}."));

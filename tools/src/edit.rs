@@ -4,7 +4,6 @@
 //! form: what was not read is not changed. A hard link to the file keeps the old content.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -58,16 +57,15 @@ impl Tool for Edit {
 
     /// The file is looked at again: much may have happened to it while somebody was asked.
     async fn run(&self, input: Input, cx: RunCx) -> Result<Output<String>, ToolError> {
-        let (session, reads): (Arc<SessionContext>, Arc<Reads>) = (cx.session, cx.reads);
         let told = off_thread(move || {
-            let plan = Plan::new(&input, &session, &reads)?;
+            let plan = Plan::new(&input, &cx.session, &cx.reads)?;
             let seen = replace(&plan.real, plan.new.as_bytes(), plan.present.as_ref())?;
             let text = match &plan.present {
                 Some(_) => format!("The file {} has been updated successfully.", input.file_path),
                 None => format!("File created successfully at: {}", input.file_path),
             };
             let structured = plan.structured(&input);
-            reads.note(plan.real, seen);
+            cx.reads.note(plan.real, seen);
             Ok(Output::from(text).structured(structured))
         });
         Ok(told.await?)

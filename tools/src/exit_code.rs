@@ -9,11 +9,19 @@ const BY_SIGNAL: i32 = 128;
 
 /// Whether a code is an answer of the command that gave it, and no failure.
 pub(crate) fn is_answer(code: i32, command: &str) -> bool {
-    let mut words = command.split_whitespace();
+    let mut words = command.split_whitespace().skip_while(|it| is_assignment(it));
     let first = words.next().unwrap_or_default();
+    let first = first.rsplit('/').next().unwrap_or(first);
     let answers = ANSWERING.contains(&first)
         || (first == "git" && words.next().is_some_and(|it| ANSWERING_GIT.contains(&it)));
     code == 0 || (code == 1 && answers)
+}
+
+/// Whether a word before a command sets a variable for it, without a quote that goes on.
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name).unwrap_or_default();
+    let plain = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    !name.is_empty() && name.chars().all(plain) && !word.contains(['"', '\'', '\\'])
 }
 
 /// The code that a shell would give for an end by a signal.
@@ -52,6 +60,9 @@ mod tests {
             (1, "[ 1 = 2 ]", true),
             (1, "git diff --exit-code", true),
             (1, "git  grep x", true),
+            (1, "LC_ALL=C /usr/bin/grep x file", true),
+            (1, "A='b grep' false", false),
+            (1, "=x grep", false),
             (1, "git status", false),
             (1, "git", false),
             (2, "grep -q x file", false),

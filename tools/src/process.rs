@@ -168,10 +168,13 @@ impl Drop for Group {
 /// Waits until a process has ended, and leaves it unreaped, so that its number stays taken.
 #[cfg(target_os = "linux")]
 #[expect(deprecated, reason = "unsound with a wrong `AsRawFd` only; that of `OwnedFd` is right")]
-async fn leader_ended(leader: Pid, _: &mut Child) -> io::Result<()> {
+async fn leader_ended(leader: Pid, child: &mut Child) -> io::Result<()> {
     use rustix::process::{PidfdFlags, pidfd_open};
     use tokio::io::{Interest, unix::AsyncFd};
-    let handle = pidfd_open(leader, PidfdFlags::NONBLOCK)?;
+    let Ok(handle) = pidfd_open(leader, PidfdFlags::empty()) else {
+        // An old kernel, or a sandbox: then as on other systems.
+        return child.wait().await.map(drop);
+    };
     let handle = AsyncFd::with_interest(handle, Interest::READABLE)?;
     handle.readable().await.map(drop)
 }

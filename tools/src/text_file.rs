@@ -102,14 +102,18 @@ impl Present {
     pub(crate) fn read(real: &Path) -> Result<Option<Self>, Fault> {
         let Some((file, metadata)) = open(real)? else { return Ok(None) };
         let path = || real.to_owned();
+        let too_big = |bytes| Fault::TooBig { path: path(), bytes, limit: LARGEST };
+        if metadata.len() > LARGEST {
+            return Err(too_big(metadata.len()));
+        }
         if metadata.permissions().readonly() {
             return Err(Fault::ReadOnly(path()));
         }
         let mut bytes = Vec::new();
         file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(Fault::io("read", real))?;
-        let long = metadata.len().max(bytes.len() as u64);
-        if long > LARGEST {
-            return Err(Fault::TooBig { path: path(), bytes: long, limit: LARGEST });
+        // It may have grown, or be one of those that don't know their length.
+        if bytes.len() as u64 > LARGEST {
+            return Err(too_big(bytes.len() as u64));
         }
         Ok(Some(Self { bytes, metadata }))
     }
