@@ -1,6 +1,7 @@
 //! [`Tool`] made object-safe, so that a registry can hold any of them, panics included.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -11,6 +12,7 @@ use serde_json::Value;
 use toolwright_kernel::{Safety, Verdict};
 
 use crate::card::Card;
+use crate::conduct::Conduct;
 use crate::cx::{CheckCx, RunCx};
 use crate::papers::Outcome;
 use crate::tool::{InvalidInput, Output, Tool, ToolError};
@@ -23,6 +25,12 @@ pub(crate) type AnyInput = Box<dyn Any + Send + Sync>;
 
 trait Erased: Send + Sync {
     fn schema(&self) -> Value;
+    fn prompt(&self) -> Cow<'static, str>;
+    fn is_enabled(&self) -> bool;
+    fn conduct(&self, input: &AnyInput) -> Conduct;
+    fn describe(&self, input: &AnyInput) -> Cow<'static, str>;
+    fn matches(&self, input: &AnyInput, specifier: &str) -> bool;
+    fn is_same(&self, one: &AnyInput, other: &AnyInput) -> bool;
     fn parse(&self, input: &Value) -> Result<(AnyInput, Safety), InvalidInput>;
     fn validate<'a>(
         &'a self,
@@ -42,6 +50,31 @@ impl<T: Tool> Erased for T {
             .into_generator()
             .into_root_schema_for::<T::Input>()
             .to_value()
+    }
+
+    fn prompt(&self) -> Cow<'static, str> {
+        Tool::prompt(self)
+    }
+
+    fn is_enabled(&self) -> bool {
+        Tool::is_enabled(self)
+    }
+
+    fn conduct(&self, input: &AnyInput) -> Conduct {
+        input.downcast_ref().map(|it| Tool::conduct(self, it)).unwrap_or_default()
+    }
+
+    fn describe(&self, input: &AnyInput) -> Cow<'static, str> {
+        input.downcast_ref().map(|it| Tool::describe(self, it)).unwrap_or_default()
+    }
+
+    fn matches(&self, input: &AnyInput, specifier: &str) -> bool {
+        input.downcast_ref().is_some_and(|it| Tool::matches(self, it, specifier))
+    }
+
+    fn is_same(&self, one: &AnyInput, other: &AnyInput) -> bool {
+        let both = one.downcast_ref().zip(other.downcast_ref());
+        both.is_some_and(|(one, other)| Tool::is_same(self, one, other))
     }
 
     fn parse(&self, input: &Value) -> Result<(AnyInput, Safety), InvalidInput> {
@@ -124,6 +157,36 @@ impl AnyTool {
     #[must_use]
     pub fn schema(&self) -> Value {
         self.tool.schema()
+    }
+
+    /// What the model should know of it beyond its description. Nothing, if the tool panics.
+    #[must_use]
+    pub fn prompt(&self) -> Cow<'static, str> {
+        catch_unwind(AssertUnwindSafe(|| self.tool.prompt())).unwrap_or_default()
+    }
+
+    /// Whether it can be used at the moment. A tool that panics can't.
+    #[must_use]
+    pub fn is_enabled(&self) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.tool.is_enabled())).unwrap_or(false)
+    }
+
+    pub(crate) fn conduct(&self, input: &AnyInput) -> Conduct {
+        // What a tool can't say of its input, a person should.
+        let careful = || Conduct { destructive: true, needs_user: true, ..Conduct::default() };
+        catch_unwind(AssertUnwindSafe(|| self.tool.conduct(input))).unwrap_or_else(|_| careful())
+    }
+
+    pub(crate) fn describe(&self, input: &AnyInput) -> Cow<'static, str> {
+        catch_unwind(AssertUnwindSafe(|| self.tool.describe(input))).unwrap_or_default()
+    }
+
+    pub(crate) fn matches(&self, input: &AnyInput, specifier: &str) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.tool.matches(input, specifier))).unwrap_or(false)
+    }
+
+    pub(crate) fn is_same(&self, one: &AnyInput, other: &AnyInput) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.tool.is_same(one, other))).unwrap_or(false)
     }
 
     /// Parses an input and asks how safe it is. A panic in either is an invalid input.
