@@ -15,6 +15,7 @@ use crate::card::Card;
 use crate::conduct::Conduct;
 use crate::cx::{CheckCx, RunCx};
 use crate::papers::Outcome;
+use crate::present::Present;
 use crate::tool::{InvalidInput, Output, Tool, ToolError};
 use crate::wording;
 
@@ -137,6 +138,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
 #[derive(Clone)]
 pub struct AnyTool {
     card: Arc<Card>,
+    present: Arc<dyn Present>,
     tool: Arc<dyn Erased>,
 }
 
@@ -144,7 +146,14 @@ impl AnyTool {
     /// Wraps a tool; its card is read once.
     #[must_use]
     pub fn new(tool: impl Tool) -> Self {
-        Self { card: Arc::new(tool.card()), tool: Arc::new(tool) }
+        let present = tool.present().into();
+        Self { card: Arc::new(tool.card()), present, tool: Arc::new(tool) }
+    }
+
+    /// How its calls are shown to people.
+    #[must_use]
+    pub fn present(&self) -> &dyn Present {
+        &*self.present
     }
 
     /// Its card.

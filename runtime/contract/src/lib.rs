@@ -40,6 +40,7 @@ pub mod history;
 mod ids;
 mod papers;
 mod pool;
+pub mod present;
 mod registry;
 mod tool;
 pub mod wording;

@@ -11,6 +11,7 @@ use crate::card::Card;
 use crate::conduct::Conduct;
 use crate::content::Content;
 use crate::cx::{CheckCx, ContextChange, RunCx};
+use crate::present::{Present, Usual};
 
 /// One tool. Only [`card`](Self::card) and [`run`](Self::run) must be written; everything else
 /// has a default that fails closed.
@@ -57,6 +58,11 @@ pub trait Tool: Send + Sync + 'static {
     /// Whether two inputs ask for the same. Not known to be is not.
     fn is_same(&self, _one: &Self::Input, _other: &Self::Input) -> bool {
         false
+    }
+
+    /// How calls of this tool are shown to people.
+    fn present(&self) -> Box<dyn Present> {
+        Box::new(Usual)
     }
 
     /// Looks at the world before the call may start: asked when the call is admitted, so that it

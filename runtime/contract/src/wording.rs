@@ -18,18 +18,21 @@ pub fn tool_use_error(text: &str) -> String {
     format!("<tool_use_error>{text}</tool_use_error>")
 }
 
-/// At most so many characters of `text`, control characters made visible.
+/// At most so many characters of `text` on one line, none of which steers a terminal.
 #[must_use]
 pub fn quote(text: &str, chars: usize) -> String {
-    let mut quoted: String = text
-        .chars()
-        .take(chars)
-        .map(|it| if it.is_control() { char::REPLACEMENT_CHARACTER } else { it })
-        .collect();
+    let is_kept = |it: &char| !it.is_control() && !turns_writing(*it);
+    let shown = |it| if is_kept(&it) { it } else { char::REPLACEMENT_CHARACTER };
+    let mut quoted: String = text.chars().take(chars).map(shown).collect();
     if text.chars().nth(chars).is_some() {
         quoted.push('…');
     }
     quoted
+}
+
+/// Whether a character turns the direction of writing, so that text reads as what it isn't.
+pub(crate) fn turns_writing(it: char) -> bool {
+    matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 pub(crate) fn unknown_tool(name: &str) -> String {

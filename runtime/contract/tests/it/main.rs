@@ -5,6 +5,7 @@ mod history_mutations;
 mod history_rules;
 mod papers;
 mod pool;
+mod present;
 mod registry;
 mod script;
 mod small_house;
