@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    block_start, block_stop, decode, delta, message_delta, message_start, message_stop, read, sse,
-    told, tool_start,
+    block_start, block_stop, decode, delta, message_delta, message_start, message_stop, pairs,
+    read, sse, told, tool_start,
 };
-use crate::{Input, MAX_INPUT_BYTES, MAX_RAW_BYTES, WireEvent};
+use crate::{Input, MAX_INPUT_BYTES, MAX_LINE_BYTES, MAX_RAW_BYTES, ProblemKind, WireEvent};
 
 fn told_of(events: &[Value]) -> Vec<String> {
     told(&decode(sse(events).as_bytes()))
@@ -375,6 +375,23 @@ fn open_blocks_are_bounded() {
     events.extend((0..65).map(|index| tool_start(index, &format!("t{index}"), "A")));
     let told = told_of(&events);
     assert_eq!(told[1], "! line 197: more than 64 blocks are open at once: this one was dropped");
+}
+
+#[test]
+fn a_line_past_the_bound_is_told_and_counted_even_before_the_first_event_of_a_recording() {
+    let long = format!("data: {}\n\n", "x".repeat(MAX_LINE_BYTES));
+    let rest = sse(&[
+        message_start("m"),
+        tool_start(0, "t1", "Read"),
+        block_stop(1),
+        block_stop(0),
+        message_stop(),
+    ]);
+    let recording = read(long + &rest);
+    let told: Vec<_> = recording.problems.iter().map(ToString::to_string).collect();
+    let too_long = format!("line 1: {}", ProblemKind::LineTooLong);
+    assert_eq!(told, [&*too_long, "line 10: stop of block 1, which is not open: ignored"]);
+    assert_eq!((pairs(&recording), recording.lines), (vec![vec!["t1".to_owned()]], 17));
 }
 
 #[test]
