@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,10 +37,10 @@ pub(super) fn run(
     let (files, failed) = files::find(&args.paths);
     let log = match &args.history {
         None => HistoryLog::default(),
-        Some(path) => match File::create(path) {
+        Some(path) => match create(path, &files) {
             Ok(file) => HistoryLog::written_to(BufWriter::new(file)),
             Err(error) => {
-                writeln!(screen.err, "error: cannot write {}: {error}", path.display())?;
+                writeln!(screen.err, "error: cannot write {}: {error}", files::shown(path))?;
                 return Ok(USAGE);
             }
         },
@@ -104,7 +104,7 @@ struct TotalLine<'a> {
 impl Run<'_, '_> {
     /// Reads and replays one file. `read` is how many bytes of files have been replayed.
     fn file(&mut self, file: &Found, read: u64, log: HistoryLog) -> io::Result<HistoryLog> {
-        let name = file.path.display().to_string();
+        let name = files::shown(&file.path);
         self.bar.set_message(summary::short_name(&name, 40));
         let recording = match decode(&file.path) {
             Ok(recording) => recording,
@@ -127,7 +127,7 @@ impl Run<'_, '_> {
         let watcher = Arc::new(move |part: f64| bar.set_position(read + (bytes * part) as u64));
         match replay(recording, self.options, log, self.stop, watcher) {
             Ok((replayed, log)) => {
-                self.show(name, replayed)?;
+                self.show(file.path.display().to_string(), replayed)?;
                 Ok(log)
             }
             Err(error) => {
@@ -212,6 +212,17 @@ fn json_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
     text.push(b'\n');
     out.write_all(&text)?;
     out.flush()
+}
+
+/// Creates the file of the history, which must not take the place of what is to be read.
+fn create(path: &Path, files: &[Found]) -> io::Result<File> {
+    let is_read = |there: PathBuf| {
+        files.iter().any(|it| it.path.canonicalize().is_ok_and(|read| read == there))
+    };
+    if path.canonicalize().is_ok_and(is_read) {
+        return Err(io::Error::other("it is one of the recordings: name another file"));
+    }
+    File::create(path)
 }
 
 fn decode(path: &Path) -> io::Result<Recording> {
