@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -106,8 +108,9 @@ impl Run<'_, '_> {
     fn file(&mut self, file: &Found, read: u64, log: HistoryLog) -> io::Result<HistoryLog> {
         let name = files::shown(&file.path);
         self.bar.set_message(summary::short_name(&name, 40));
-        let recording = match decode(&file.path) {
-            Ok(recording) => recording,
+        let recording = match decode(&file.path, self.stop) {
+            Ok(Some(recording)) => recording,
+            Ok(None) => return Ok(log),
             Err(error) if file.was_named => {
                 self.tell(format_args!("error: {name}: {error}"))?;
                 return Ok(log);
@@ -225,8 +228,32 @@ fn create(path: &Path, files: &[Found]) -> io::Result<File> {
     File::create(path)
 }
 
-fn decode(path: &Path) -> io::Result<Recording> {
-    read_recording(BufReader::with_capacity(1 << 16, File::open(path)?))
+/// Reads a recording; `None` if `stop` was cancelled before.
+///
+/// What is no file may keep its reader waiting for ever, or never end. A thread reads it, which an
+/// interrupt leaves behind.
+fn decode(path: &Path, stop: &CancellationToken) -> io::Result<Option<Recording>> {
+    /// How often an interrupt is looked for: sooner than a person notices.
+    const LOOK: Duration = Duration::from_millis(50);
+    let read = |path: &Path| read_recording(BufReader::with_capacity(1 << 16, File::open(path)?));
+    if path.is_file() {
+        return read(path).map(Some);
+    }
+    let (done, is_done) = mpsc::sync_channel(1);
+    let path = path.to_owned();
+    // An error of the channel says that nobody waits any longer.
+    let reader = move || done.send(read(&path)).unwrap_or_default();
+    thread::Builder::new().name("pipe".to_owned()).spawn(reader)?;
+    loop {
+        match is_done.recv_timeout(LOOK) {
+            Ok(recording) => return recording.map(Some),
+            Err(RecvTimeoutError::Timeout) if stop.is_cancelled() => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(io::Error::other("its reader broke down: please report it"));
+            }
+        }
+    }
 }
 
 /// A bar over the bytes of the files, for work that takes a while.
