@@ -322,6 +322,40 @@ fn the_bound_of_an_input_holds_for_all_open_blocks_together() {
 }
 
 #[test]
+fn input_that_comes_with_a_start_is_under_the_same_bound_and_so_is_a_name() {
+    let half = "x".repeat(MAX_INPUT_BYTES / 2);
+    let whole = |index: u64, id: &str, name: &str, input: &str| {
+        let block = json!({"type": "tool_use", "id": id, "name": name, "input": {"a": input}});
+        block_start(index, &block)
+    };
+    let events = [
+        message_start("m1"),
+        whole(0, "t1", "A", &half),
+        whole(1, "t2", "B", &half),
+        delta(1, "{}"),
+        whole(2, "t3", &half, "small"),
+        block_stop(0),
+        block_stop(1),
+        block_stop(2),
+    ];
+    let calls: Vec<_> = decode(sse(&events).as_bytes())
+        .into_iter()
+        .filter_map(|event| match event {
+            WireEvent::ToolUse(call) => Some(call),
+            WireEvent::MessageStarted { .. }
+            | WireEvent::MessageEnded { .. }
+            | WireEvent::Problem(_) => None,
+        })
+        .collect();
+    let runs: Vec<_> = calls.iter().map(|call| call.input.as_json().is_some()).collect();
+    assert_eq!(runs, [true, false, true]);
+    let Input::Malformed { raw, error } = &calls[1].input else { panic!("it parsed") };
+    assert!(raw.starts_with(r#"{"a":"xxx"#) && raw.len() <= MAX_RAW_BYTES);
+    assert!(error.contains("write it to a file in parts"), "{error}");
+    assert_eq!(calls[2].name.len(), MAX_RAW_BYTES);
+}
+
+#[test]
 fn input_nested_a_million_levels_is_malformed() {
     let events = [
         message_start("m1"),
