@@ -243,9 +243,11 @@ fn a_history_that_cannot_be_written_is_an_error() {
 fn a_history_never_takes_the_place_of_a_recording() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = write(folder.path(), "a.jsonl", &transcript("a"));
+    let link = folder.path().join("link");
+    std::fs::hard_link(&path, &link).expect("is linked");
     let again = folder.path().join(".").join("a.jsonl");
-    for read in [path.as_path(), folder.path()] {
-        let ran = replay([read.as_os_str(), "--history".as_ref(), again.as_os_str()]);
+    for (read, written) in [(&*path, &again), (folder.path(), &again), (&*path, &link)] {
+        let ran = replay([read.as_os_str(), "--history".as_ref(), written.as_os_str()]);
         assert_eq!((ran.status, &*ran.out), (2, ""));
         assert!(ran.err.contains("it is one of the recordings: name another file"), "{}", ran.err);
     }

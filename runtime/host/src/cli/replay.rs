@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use same_file::is_same_file;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::wording;
@@ -219,10 +220,8 @@ fn json_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
 
 /// Creates the file of the history, which must not take the place of what is to be read.
 fn create(path: &Path, files: &[Found]) -> io::Result<File> {
-    let is_read = |there: PathBuf| {
-        files.iter().any(|it| it.path.canonicalize().is_ok_and(|read| read == there))
-    };
-    if path.canonicalize().is_ok_and(is_read) {
+    let is_same = |it: &Found| it.path.is_file() && is_same_file(&it.path, path).is_ok_and(|it| it);
+    if path.is_file() && files.iter().any(is_same) {
         return Err(io::Error::other("it is one of the recordings: name another file"));
     }
     File::create(path)
