@@ -138,9 +138,7 @@ impl House {
 
     /// Closes a turn whose calls are all answered.
     pub(crate) fn finish(&self, turn: TurnId, ledger: &Ledger) {
-        let calls = ledger.len();
-        self.bus.emit(turn, || EventKind::TurnFinished { calls });
-        ledger.finish();
+        ledger.finish(|calls| self.bus.emit(turn, || EventKind::TurnFinished { calls }));
     }
 
     pub(crate) fn stage_failed(&self, stage: StageName, why: &str, restarted: bool) {
