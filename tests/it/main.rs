@@ -26,3 +26,4 @@ mod streaming;
 mod tidy;
 mod todo_write;
 mod workloads;
+mod waits;

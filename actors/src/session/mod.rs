@@ -295,3 +295,4 @@ fn house_of(config: Config) -> (House, Option<PathBuf>) {
     };
     (house, config.results)
 }
+        shares: usize::from(config.session_width.get()),
