@@ -22,7 +22,18 @@ use crate::wording;
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A parsed input whose type only its own tool knows.
-pub(crate) type AnyInput = Box<dyn Any + Send + Sync>;
+pub(crate) struct AnyInput(Option<Box<dyn Any + Send + Sync>>);
+
+impl Drop for AnyInput {
+    /// A call that never runs is dropped by an actor, which must outlive an input that panics.
+    fn drop(&mut self) {
+        let input = self.0.take();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(input))) {
+            // Its own end might panic again.
+            std::mem::forget(panic);
+        }
+    }
+}
 
 trait Erased: Send + Sync {
     fn schema(&self) -> Value;
@@ -84,7 +95,7 @@ impl<T: Tool> Erased for T {
             InvalidInput(wording::misfit_input(&self.card().name, &at, it.inner()))
         })?;
         let safety = self.safety(&input);
-        Ok((Box::new(input), safety))
+        Ok((AnyInput(Some(Box::new(input))), safety))
     }
 
     fn validate<'a>(
@@ -92,16 +103,18 @@ impl<T: Tool> Erased for T {
         input: &'a AnyInput,
         cx: &'a CheckCx,
     ) -> Boxed<'a, Result<(), InvalidInput>> {
-        match input.downcast_ref() {
+        match input.0.as_ref().and_then(|it| it.downcast_ref()) {
             Some(input) => Box::pin(Tool::validate(self, input, cx)),
             None => Box::pin(std::future::ready(Err(InvalidInput(foreign_input())))),
         }
     }
 
-    fn run(&self, input: AnyInput, cx: RunCx) -> Boxed<'_, Outcome> {
-        match input.downcast() {
-            Ok(input) => Box::pin(async move { outcome(self, Tool::run(self, *input, cx).await) }),
-            Err(_) => {
+    fn run(&self, mut input: AnyInput, cx: RunCx) -> Boxed<'_, Outcome> {
+        match input.0.take().map(|it| it.downcast()) {
+            Some(Ok(input)) => {
+                Box::pin(async move { outcome(self, Tool::run(self, *input, cx).await) })
+            }
+            Some(Err(_)) | None => {
                 let outcome = Outcome::new(Verdict::Crashed, wording::crashed(&foreign_input()));
                 Box::pin(std::future::ready(outcome))
             }
