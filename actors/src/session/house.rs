@@ -74,13 +74,13 @@ pub(crate) struct OpenTurn {
     pub(crate) turn: TurnId,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) ledger: Arc<Ledger>,
+    /// Whether it is on behalf of a call, which tells it of what concerns them both.
+    pub(crate) nested: bool,
     /// Cancelled when the scheduler has died: its running calls must end.
     pub(crate) orphaned: CancellationToken,
 }
 
 impl House {
-    pub(crate) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
     /// How long a call of a tool may wait for what overdue calls hold.
     pub(crate) fn wait_of(&self, card: &Card) -> Duration {
         card.deadline.or(self.times.deadline).unwrap_or(self.times.wait)
@@ -106,6 +106,8 @@ impl House {
         share.await.ok()
     }
 
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
     }
 
     /// A poisoned lock is taken all the same: every change is one step.

@@ -223,7 +223,13 @@ pub(super) async fn open(
         ledger: ledger.clone(),
         orphaned: orphaned.clone(),
     };
-    let open = OpenTurn { turn, inbox: inbox.clone(), ledger: ledger.clone(), orphaned };
+    let open = OpenTurn {
+        turn,
+        inbox: inbox.clone(),
+        ledger: ledger.clone(),
+        nested: parent.is_some(),
+        orphaned,
+    };
     // Its start awaits nothing, so a turn that was told as open is always registered or closed.
     let spawned = Scheduler::spawn_linked(None, Scheduler, args, supervisor.clone()).await;
     let Ok((scheduler, _)) = spawned else {
@@ -248,7 +254,7 @@ pub(super) async fn open(
     Ok(TurnHandle { house, turn, scheduler, inbox, ledger, room, sealed })
 }
 
-/// Runs calls on behalf of a call, until they have ended or the call is stopped.
+/// Runs calls on behalf of a call, until they have ended or the call is stopped or `over`.
 pub(crate) async fn run_nested(
     house: &Arc<House>,
     parent: &ToolUseId,
@@ -257,7 +263,7 @@ pub(crate) async fn run_nested(
     stop: &Stop,
 ) -> Vec<ToolResult> {
     let Ok(mut turn) = open(house, Some(parent), depth, house.policy.cascade).await else {
-        return calls.into_iter().map(never_started).collect();
+        return calls.into_iter().map(|it| never_started(it, StopCause::Shutdown)).collect();
     };
     let inbox = turn.inbox.clone();
     let running = async move {
@@ -268,10 +274,14 @@ pub(crate) async fn run_nested(
         turn.finish().await.results
     };
     tokio::pin!(running);
+    over: &CancellationToken,
     tokio::select! {
+    if over.is_cancelled() {
+        return calls.into_iter().map(|it| never_started(it, StopCause::Discarded)).collect();
+    }
         biased;
         results = &mut running => results,
-        () = stop.told() => {
+        () = either(stop.told(), over.cancelled()) => {
             // The nested calls hear the reason why their parent was stopped; a sibling of the
             // parent is none of theirs.
             let cause = match stop.cause() {
@@ -284,7 +294,14 @@ pub(crate) async fn run_nested(
     }
 }
 
-fn never_started(call: ToolUse) -> ToolResult {
-    let text = wording::stopped(StopCause::Shutdown, Progress::NotStarted, None);
+async fn either(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
+    tokio::select! {
+        () = one => {}
+        () = other => {}
+    }
+}
+
+fn never_started(call: ToolUse, cause: StopCause) -> ToolResult {
+    let text = wording::stopped(cause, Progress::NotStarted, None);
     ToolResult { id: call.id, content: text.into(), is_error: true }
 }
