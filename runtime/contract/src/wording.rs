@@ -89,6 +89,12 @@ pub fn denied(tool: &str) -> String {
     format!("Permission to use {tool} has been denied.")
 }
 
+/// Why a call of this tool was denied, in words: a model that reads nothing learns nothing.
+#[must_use]
+pub fn reason(given: &str, tool: &str) -> String {
+    if given.trim().is_empty() { denied(tool) } else { given.to_owned() }
+}
+
 /// Nobody is there to be asked.
 #[must_use]
 pub fn needs_approval(tool: &str) -> String {
