@@ -110,6 +110,12 @@ pub struct Left {
 #[derive(Clone)]
 pub struct Session(Arc<Owner>);
 
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("closed", &self.0.house.is_closed()).finish_non_exhaustive()
+    }
+}
+
 struct Owner {
     house: Arc<House>,
     standing: Standing,
@@ -290,6 +296,7 @@ fn house_of(config: Config) -> (House, Option<PathBuf>) {
         context: Context::new(config.context),
         desk: Arc::default(),
         cap: Arc::new(Semaphore::new(usize::from(config.session_width.get()))),
+        shares: usize::from(config.session_width.get()),
         closed: AtomicBool::new(false),
         turns: std::sync::Mutex::default(),
         next_turn: std::sync::Mutex::default(),
@@ -297,4 +304,3 @@ fn house_of(config: Config) -> (House, Option<PathBuf>) {
     };
     (house, config.results)
 }
-        shares: usize::from(config.session_width.get()),

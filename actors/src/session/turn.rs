@@ -1,5 +1,6 @@
 //! The handle of a turn: calls go in one by one, the batch of results comes out whole.
 
+use std::fmt;
 use std::sync::Arc;
 
 use ractor::{Actor as _, ActorRef};
@@ -153,6 +154,12 @@ impl TurnHandle {
     }
 }
 
+impl fmt::Debug for TurnHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TurnHandle").field("turn", &self.turn).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 impl TurnHandle {
     /// Where a test puts news that nobody has sent.
@@ -191,6 +198,12 @@ impl Stopper {
     /// The user stops one call.
     pub fn stop(&self, id: &ToolUseId) {
         self.inbox.stop(StopWish::One(id.clone(), StopCause::User));
+    }
+}
+
+impl fmt::Debug for Stopper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stopper").finish_non_exhaustive()
     }
 }
 
@@ -261,7 +274,11 @@ pub(crate) async fn run_nested(
     depth: u32,
     calls: Vec<ToolUse>,
     stop: &Stop,
+    over: &CancellationToken,
 ) -> Vec<ToolResult> {
+    if over.is_cancelled() {
+        return calls.into_iter().map(|it| never_started(it, StopCause::Discarded)).collect();
+    }
     let Ok(mut turn) = open(house, Some(parent), depth, house.policy.cascade).await else {
         return calls.into_iter().map(|it| never_started(it, StopCause::Shutdown)).collect();
     };
@@ -274,11 +291,7 @@ pub(crate) async fn run_nested(
         turn.finish().await.results
     };
     tokio::pin!(running);
-    over: &CancellationToken,
     tokio::select! {
-    if over.is_cancelled() {
-        return calls.into_iter().map(|it| never_started(it, StopCause::Discarded)).collect();
-    }
         biased;
         results = &mut running => results,
         () = either(stop.told(), over.cancelled()) => {

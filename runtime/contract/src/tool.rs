@@ -97,6 +97,7 @@ pub trait Tool: Send + Sync + 'static {
 }
 
 /// What a tool gives back: its data and, if need be, what should follow from it.
+#[derive(Debug)]
 pub struct Output<T> {
     /// The data, mapped by [`Tool::map`].
     pub data: T,
