@@ -4,6 +4,7 @@
     clippy::unwrap_used,
     reason = "in a test program a panic is the report, in its own functions too"
 )]
+#![allow(clippy::disallowed_methods, reason = "a test may spawn; the house must be empty")]
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of event")]
 
 mod admission;

@@ -24,6 +24,12 @@ type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A parsed input whose type only its own tool knows.
 pub(crate) struct AnyInput(Option<Box<dyn Any + Send + Sync>>);
 
+impl AnyInput {
+    fn as_input<T: 'static>(&self) -> Option<&T> {
+        self.0.as_ref()?.downcast_ref()
+    }
+}
+
 impl Drop for AnyInput {
     /// A call that never runs is dropped by an actor, which must outlive an input that panics.
     fn drop(&mut self) {
@@ -73,19 +79,19 @@ impl<T: Tool> Erased for T {
     }
 
     fn conduct(&self, input: &AnyInput) -> Conduct {
-        input.downcast_ref().map(|it| Tool::conduct(self, it)).unwrap_or_default()
+        input.as_input().map(|it| Tool::conduct(self, it)).unwrap_or_default()
     }
 
     fn describe(&self, input: &AnyInput) -> Cow<'static, str> {
-        input.downcast_ref().map(|it| Tool::describe(self, it)).unwrap_or_default()
+        input.as_input().map(|it| Tool::describe(self, it)).unwrap_or_default()
     }
 
     fn matches(&self, input: &AnyInput, specifier: &str) -> bool {
-        input.downcast_ref().is_some_and(|it| Tool::matches(self, it, specifier))
+        input.as_input().is_some_and(|it| Tool::matches(self, it, specifier))
     }
 
     fn is_same(&self, one: &AnyInput, other: &AnyInput) -> bool {
-        let both = one.downcast_ref().zip(other.downcast_ref());
+        let both = one.as_input().zip(other.as_input());
         both.is_some_and(|(one, other)| Tool::is_same(self, one, other))
     }
 
@@ -103,7 +109,7 @@ impl<T: Tool> Erased for T {
         input: &'a AnyInput,
         cx: &'a CheckCx,
     ) -> Boxed<'a, Result<(), InvalidInput>> {
-        match input.0.as_ref().and_then(|it| it.downcast_ref()) {
+        match input.as_input() {
             Some(input) => Box::pin(Tool::validate(self, input, cx)),
             None => Box::pin(std::future::ready(Err(InvalidInput(foreign_input())))),
         }
