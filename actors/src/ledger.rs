@@ -101,10 +101,6 @@ impl Ledger {
         if book.orphaned { Accepted::Orphan(ix) } else { Accepted::At(ix) }
     }
 
-    pub(crate) fn len(&self) -> u32 {
-        self.book().entries.len() as u32
-    }
-
     /// The place of a call.
     pub(crate) fn find(&self, id: &ToolUseId) -> Option<CallIx> {
         self.book().ids.get(id).copied()
@@ -178,10 +174,15 @@ impl Ledger {
         end && !std::mem::replace(&mut book.ended, true)
     }
 
-    /// Closes the turn: who waits for it goes on.
-    pub(crate) fn finish(&self) {
-        self.book().finished = true;
-        self.changed.notify_waiters();
+    /// Closes the turn, once: calls `emit` with the number of its calls, and who waits for it goes
+    /// on.
+    pub(crate) fn finish(&self, emit: impl FnOnce(u32)) {
+        let mut book = self.book();
+        if !std::mem::replace(&mut book.finished, true) {
+            // The number of entries fits: `accept` has checked it.
+            emit(book.entries.len() as u32);
+            self.changed.notify_waiters();
+        }
     }
 
     /// The scheduler is gone: calls that come from now on are answered by who brings them.

@@ -22,6 +22,10 @@ pub(crate) const CONTEXT_CHANGE: Duration = Duration::from_secs(1);
 /// How long keeping one result may take before it stands inline.
 pub(crate) const KEEP: Duration = Duration::from_secs(30);
 
+/// How long a shutdown waits for actors to finish the message that they are at: half of the second
+/// that it has for what it drops.
+pub(crate) const LET_GO: Duration = Duration::from_millis(500);
+
 /// How often a stage is started again before it is given up, within [`RESTART_WINDOW`].
 pub(crate) const RESTARTS: usize = 5;
 

@@ -7,7 +7,7 @@ use toolwright_contract::{
     Verdict, wording,
 };
 
-use crate::inbox::{Inbox, Kept, News, Pass, Share};
+use crate::inbox::{Inbox, Kept, News, Pass, Share, Timer};
 use crate::store::cut;
 
 /// The duty to tell the scheduler how one step of a call ended.
@@ -70,6 +70,11 @@ impl Owed<Gate> {
 
     pub(crate) fn withdrawn(&self, request: RequestId) {
         self.to.push(self.ix, News::Withdrawn(request));
+    }
+
+    /// The call has waited for too long.
+    pub(crate) fn late(&self) {
+        self.to.push(self.ix, News::Late(Timer::Deadline));
     }
 
     /// Says which stage the duty goes to.

@@ -4,6 +4,7 @@
     clippy::unwrap_used,
     reason = "in a test program a panic is the report, in its own functions too"
 )]
+#![allow(clippy::disallowed_methods, reason = "a test may spawn; the house must be empty")]
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of event")]
 
 mod admission;
@@ -13,6 +14,7 @@ mod edit;
 mod hooks;
 mod input;
 mod lanes;
+mod loose_ends;
 mod nested;
 mod observation;
 mod permissions;
@@ -29,5 +31,6 @@ mod stops;
 mod streaming;
 mod tidy;
 mod todo_write;
+mod waits;
 mod workloads;
 mod write;

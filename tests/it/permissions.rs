@@ -134,6 +134,19 @@ async fn an_answer_that_comes_twice_late_or_for_nobody_is_ignored() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_no_without_a_reason_says_that_it_is_one() {
+    let house = strict().await;
+    let mut questions = house.session.questions();
+    let turn = house.turn([doubtful("a")]).await;
+    let ask = asks(&mut questions, 1).await.remove(0);
+    house.session.answer(ask.request, Answer::Deny(" ".into()));
+    let results = turn.finish().await;
+    let text = results.results[0].content.text();
+    assert!(text.contains(&format!("Permission to use {} has been denied", ask.tool)), "{text}");
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stop_withdraws_the_question() {
     let house = strict().await;
     let mut questions = house.session.questions();

@@ -240,6 +240,21 @@ fn a_history_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
+fn a_history_never_takes_the_place_of_a_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = write(folder.path(), "a.jsonl", &transcript("a"));
+    let link = folder.path().join("link");
+    std::fs::hard_link(&path, &link).expect("is linked");
+    let again = folder.path().join(".").join("a.jsonl");
+    for (read, written) in [(&*path, &again), (folder.path(), &again), (&*path, &link)] {
+        let ran = replay([read.as_os_str(), "--history".as_ref(), written.as_os_str()]);
+        assert_eq!((ran.status, &*ran.out), (2, ""));
+        assert!(ran.err.contains("it is one of the recordings: name another file"), "{}", ran.err);
+    }
+    assert_eq!(std::fs::read_to_string(&path).expect("is there"), transcript("a"));
+}
+
+#[test]
 fn what_cannot_be_decoded_is_told_by_file_and_line_and_the_rest_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let broken = format!("{}{{broken\n{}", transcript("a"), transcript("b"));
@@ -248,6 +263,26 @@ fn what_cannot_be_decoded_is_told_by_file_and_line_and_the_rest_goes_on() {
     assert_eq!(ran.status, 0);
     assert!(ran.err.starts_with(&format!("{}:3: not an entry", path.display())), "{}", ran.err);
     assert_eq!((&ran.lines()[0]["calls"], &ran.lines()[0]["problems"]), (&2.into(), &1.into()));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_name_of_a_file_does_not_steer_the_terminal_and_is_exact_for_programs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let name = "a\r\n\u{1b}[2J\u{9b}.jsonl";
+    write(folder.path(), name, &(transcript("a") + "{broken\n"));
+    write(folder.path(), &format!("other{name}"), "just words\n");
+    let folder = folder.path().as_os_str();
+    let missing = std::path::Path::new(folder).join(format!("missing{name}"));
+    for args in [vec![folder], vec![folder, SAMPLE.as_ref()], vec![missing.as_os_str()]] {
+        let ran = replay(args);
+        let said = ran.out + &ran.err;
+        assert!(!said.contains(['\r', '\u{1b}', '\u{9b}']), "{said:?}");
+        assert!(said.contains("a\u{fffd}\u{fffd}\u{fffd}[2J\u{fffd}.jsonl"), "{said:?}");
+    }
+    let ran = replay([folder, "--json".as_ref()]);
+    let file = ran.lines()[0]["file"].as_str().map(str::to_owned);
+    assert!(file.is_some_and(|it| it.ends_with(&format!("/{name}"))), "{}", ran.out);
 }
 
 #[test]

@@ -41,6 +41,23 @@ fn the_first_interrupt_ends_a_replay_cleanly_with_what_it_has() {
 }
 
 #[test]
+fn an_interrupt_ends_a_replay_that_waits_for_a_pipe() {
+    let empty = tempfile::NamedTempFile::new().expect("a file");
+    let empty = empty.path().to_str().expect("text");
+    for silent in ["/dev/stdin", "/dev/zero"] {
+        let mut command = Command::new(PROGRAM);
+        command.args(["replay", empty, silent, "--json"]).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("is piped")).lines();
+        lines.next().expect("a line").expect("is read");
+        interrupt(&child);
+        let last = lines.next().expect("a line").expect("is read");
+        assert!(last.starts_with(r#"{"total":true,"files":1,"#), "{last}");
+        assert_eq!(child.wait().expect("ends").code(), Some(130));
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let mut child = replay(&[SAMPLE, "--verbose"]);
     drop(child.stdout.take());

@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use harness::{House, call, texts};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
-use toolwright_contract::{Event, EventKind, HowEnded};
+use toolwright::{Card, Output, RunCx, Safety, Tool, ToolError, ToolUse};
+use toolwright_contract::{AnyTool, Event, EventKind, HowEnded};
 
 fn stalled(events: &[Event]) -> Vec<(u32, u64)> {
     let stalled = |it: &Event| {
@@ -57,4 +60,45 @@ async fn a_tool_deaf_on_a_blocking_thread_is_answered_and_its_lane_kept_until_it
     let gone = events.iter().position(|it| matches!(it.kind, EventKind::Gone { call: 0 }));
     let next = events.iter().rposition(|it| matches!(it.kind, EventKind::Gated { call: 0 }));
     assert!(gone.unwrap() < next.unwrap());
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+/// A tool that keeps the scheduler at the question how safe it is.
+struct Hesitates;
+
+impl Tool for Hesitates {
+    type Input = Nothing;
+    type Output = String;
+
+    fn card(&self) -> Card {
+        Card::new("Hesitates", "Is slow to say how safe it is.")
+    }
+
+    fn safety(&self, _: &Nothing) -> Safety {
+        let began = std::time::Instant::now();
+        while began.elapsed() < Duration::from_millis(150) {
+            std::thread::yield_now();
+        }
+        Safety::read_only()
+    }
+
+    async fn run(&self, _: Nothing, _: RunCx) -> Result<Output<String>, ToolError> {
+        Ok("ran".to_owned().into())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_shutdown_answers_for_no_scheduler_that_is_still_at_work() {
+    let tools = [AnyTool::new(Hesitates)];
+    let mut house = House::with_tools(tools, |it| it.grace = Duration::ZERO).await;
+    let turn =
+        house.turn((0..3).map(|n| ToolUse::new(n.to_string(), "Hesitates", json!({})))).await;
+    house.until(|it| matches!(it, EventKind::TurnOpened { .. })).await;
+    let finishing = tokio::spawn(turn.finish());
+    // That nothing is told of a turn that is over, and all of it when the shutdown ends, is the
+    // history's to say.
+    house.close().await;
+    assert_eq!(finishing.await.unwrap().results.len(), 3);
 }

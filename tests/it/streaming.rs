@@ -1,10 +1,13 @@
 //! A message that streams in: what starts when, and what becomes of a stream that breaks off.
 
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use harness::{House, ids, texts};
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
 use toolwright::{StreamBroke, StreamedTurn};
 use toolwright_contract::EventKind;
 
@@ -106,6 +109,56 @@ async fn a_silent_stream_is_given_up_and_its_running_calls_finish() {
     let (results, _, ended) = streamed(&house).await.read(stream, IDLE).await;
     assert_eq!(texts(&results), ["ran"]);
     assert!(matches!(ended, Err(StreamBroke::Idle(_))), "{ended:?}");
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_stays_open_after_its_message_keeps_nobody_waiting() {
+    let house = House::open().await;
+    let (mut model, stream) = tokio::io::duplex(4096);
+    let body = start() + &block(0, "a", "{}") + &stop("tool_use");
+    model.write_all(body.as_bytes()).await.unwrap();
+    let began = tokio::time::Instant::now();
+    let (results, told, ended) = streamed(&house).await.read(stream, IDLE).await;
+    assert!(ended.is_ok(), "{ended:?}");
+    assert_eq!((ids(&results), told.ended), (vec!["a"], true));
+    assert!(began.elapsed() < IDLE);
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_breaks_after_its_message_asks_for_no_second_request() {
+    let house = House::open().await;
+    let body = start() + &block(0, "a", "{}") + &stop("tool_use");
+    let stream = body.as_bytes().chain(Reset);
+    let (results, _, ended) = streamed(&house).await.read(stream, IDLE).await;
+    assert!(ended.is_ok(), "{ended:?}");
+    assert_eq!(ids(&results), ["a"]);
+    house.close().await;
+}
+
+/// A connection that the other side has closed.
+struct Reset;
+
+impl AsyncRead for Reset {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        _: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_told_of_a_stream_that_is_all_wrong_is_bounded() {
+    let house = House::open().await;
+    let wrong = event(&json!({"type": "content_block_stop", "index": 9}));
+    let body = start() + &wrong.repeat(1_050) + &block(0, "a", "{}");
+    let (results, told, ended) = streamed(&house).await.read(body.as_bytes(), IDLE).await;
+    assert!(matches!(ended, Err(StreamBroke::Cut)), "{ended:?}");
+    assert_eq!((ids(&results), told.ended), (vec!["a"], false));
+    assert_eq!(told.problems.len(), 1_000);
     house.close().await;
 }
 

@@ -7,6 +7,7 @@
 mod core;
 mod shell;
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -62,6 +63,14 @@ impl Matcher {
             Self::All => true,
             Self::Names(names) => names.iter().any(|it| it == tool),
         }
+    }
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, tools, timeout, .. } = self;
+        let fields = (name, tools, timeout);
+        f.debug_tuple("Hook").field(&fields).finish()
     }
 }
 

@@ -129,7 +129,10 @@ async fn ask(hook: &Hook, call: BeforeCall) -> BeforeAnswer {
 /// A changed input is checked like the model's own.
 async fn take_in(job: &mut GateJob, merged: Merged) -> Result<(), (Refusal, String)> {
     let (wish, input, conflict, context) = match merged {
-        Merged::Deny(why) => return Err((Refusal::Denied, wording::tool_use_error(&why))),
+        Merged::Deny(why) => {
+            let why = wording::reason(&why, &job.screened.tool().card().name);
+            return Err((Refusal::Denied, wording::tool_use_error(&why)));
+        }
         Merged::GoOn { wish, input, conflict, context } => (wish, input, conflict, context),
     };
     if conflict {

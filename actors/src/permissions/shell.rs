@@ -187,7 +187,8 @@ fn clear(job: GateJob) {
 }
 
 fn deny(job: GateJob, text: &str) {
-    job.owed.refuse(Refusal::Denied, wording::tool_use_error(text));
+    let text = wording::reason(text, &job.screened.tool().card().name);
+    job.owed.refuse(Refusal::Denied, wording::tool_use_error(&text));
 }
 
 /// The kernel tells the call as stopped, whatever is said here.

@@ -25,7 +25,8 @@ pub(super) async fn gate(
         CheckCx { session: house.context.now(), reads: house.reads.clone(), stop: stop.clone() };
     let passed = stop
         .or(async {
-            let share = house.cap.clone().acquire_owned().await.ok();
+            let card = screened.tool().card();
+            let share = house.share(house.wait_of(card), || owed.late()).await;
             check(&screened, &cx).await.map(|()| share)
         })
         .await;

@@ -206,9 +206,8 @@ impl State {
     }
 
     pub(super) fn arm_wait(&mut self, ix: CallIx) {
-        let slip = &self.slips[ix.at()];
-        let own = slip.tool.as_ref().and_then(|it| it.card().deadline);
-        let times = &self.args.house.times;
-        self.arm(ix, own.or(times.deadline).unwrap_or(times.wait), Timer::Wait);
+        // What no tool answers to never waits.
+        let Some(tool) = &self.slips[ix.at()].tool else { return };
+        self.arm(ix, self.args.house.wait_of(tool.card()), Timer::Wait);
     }
 }

@@ -140,7 +140,7 @@ impl State {
         for (ix, it) in news.drain(..) {
             self.take_in(ix, it);
             self.settle_facts()?;
-            self.rest_share(ix);
+            self.rejoins(ix);
         }
         self.news = news;
         Ok(())
@@ -203,11 +203,14 @@ impl State {
 
     /// A call that waits for its lane holds no share of the session-wide cap meanwhile: those that
     /// it waits for may need it.
-    fn rest_share(&mut self, ix: CallIx) {
+    fn rejoins(&mut self, ix: CallIx) {
         if self.phase(ix) == Some(PhaseName::Rejoining)
             && let Paper::Cleared(pass) = &mut self.slips[ix.at()].stage
         {
             pass.share = None;
+            if self.lanes_are_held() {
+                self.arm_wait(ix);
+            }
         }
     }
 
@@ -235,6 +238,9 @@ impl State {
         if slip.lent && self.turn.calls()[ix.at()].name() == PhaseName::Running {
             let claims = slip.resume.replace(resume).is_some();
             self.facts.extend((!claims).then_some(Fact::Reclaimed(ix)));
+            if self.lanes_are_held() {
+                self.arm_wait(ix);
+            }
         }
     }
 
@@ -271,6 +277,11 @@ impl State {
             {
                 self.facts.push_back(Fact::StopOne(ix, StopCause::Deadline));
             }
+            (Timer::Wait, Some(PhaseName::Running))
+                if self.lanes_are_held() && self.slips[ix.at()].resume.is_some() =>
+            {
+                self.facts.push_back(Fact::StopOne(ix, StopCause::Deadline));
+            }
             (Timer::Grace | Timer::Wait, _) => {}
         }
     }
@@ -283,9 +294,11 @@ impl State {
         self.emit(|| EventKind::Overdue { call: ix.0 });
         self.args.house.desk.hold((self.args.lineage.turn, ix), place);
         self.facts.push_back(Fact::Overdue(ix));
-        let waiting = self.turn.calls().iter().enumerate();
-        let waiting: Vec<_> = waiting
-            .filter(|(_, it)| it.ending().is_none() && it.place().is_none())
+        let calls = self.turn.calls().iter().zip(&self.slips).enumerate();
+        let waiting: Vec<_> = calls
+            .filter(|(_, (it, slip))| {
+                it.ending().is_none() && (it.place().is_none() || slip.resume.is_some())
+            })
             .map(|(at, _)| CallIx(at as u32))
             .collect();
         waiting.into_iter().for_each(|it| self.arm_wait(it));
@@ -301,7 +314,7 @@ impl State {
     }
 
     fn lanes_are_held(&self) -> bool {
-        self.overdue > 0 || self.args.house.desk.is_held()
+        self.overdue > 0 || self.turn.inherits()
     }
 
     /// Tells the kernel what has happened and carries its orders out, until there is no more.

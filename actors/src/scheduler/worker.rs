@@ -1,17 +1,17 @@
 //! The worker: the task that runs a tool, and the tool's way back into the runtime.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 use toolwright_contract::{
     CallIx, Cleared, EventKind, Nest, Outcome, RunCx, Stop, ToolError, ToolResult, ToolUse,
     ToolUseId, Verdict, wording,
 };
 use tracing::Instrument as _;
 
-use crate::inbox::{Inbox, News, Share};
+use crate::inbox::{Inbox, News, Share, Timer};
 use crate::limits::{NESTING, PROGRESS_CHARS};
 use crate::owed::{Owed, Run};
 use crate::session::{House, Lineage, run_nested};
@@ -56,7 +56,7 @@ async fn run(work: Work, cleared: Cleared) -> Outcome {
         id: work.id.clone(),
         stop: work.stop.clone(),
         width: Mutex::new(Width { share: work.share, nests: 0 }),
-        over: AtomicBool::new(false),
+        over: CancellationToken::new(),
     });
     // A call that asked a person gave its share back. One that is told to stop before its tool
     // has begun is never begun.
@@ -75,8 +75,9 @@ async fn run(work: Work, cleared: Cleared) -> Outcome {
         stop: call.stop.clone(),
     };
     let outcome = watched(watch, cleared.run(cx)).await;
-    // Something of the tool may live on and hold the call: it keeps no share and shows nothing.
-    call.over.store(true, Ordering::Relaxed);
+    // Something of the tool may live on and hold the call: it keeps no share, shows nothing and
+    // runs no calls.
+    call.over.cancel();
     call.width().share = None;
     outcome
 }
@@ -99,7 +100,8 @@ struct Call {
     id: ToolUseId,
     stop: Stop,
     width: Mutex<Width>,
-    over: AtomicBool,
+    /// Cancelled when the tool has ended: what it has left behind must end too.
+    over: CancellationToken,
 }
 
 /// What a running call takes up.
@@ -117,9 +119,15 @@ impl Call {
 
     /// Takes a share of the session-wide cap unless it has one.
     async fn take_share(&self) -> Result<(), ToolError> {
-        if self.width().share.is_none() {
-            let share = self.stop.or(self.house.cap.clone().acquire_owned()).await?.ok();
-            self.width().share = share;
+        if self.width().share.is_some() {
+            return Ok(());
+        }
+        let late = || self.inbox.push(self.ix, News::Late(Timer::Deadline));
+        let share = self.stop.or(self.house.share(self.house.times.wait, late)).await?;
+        let mut width = self.width();
+        // Otherwise its nested calls may need it meanwhile, or it has ended.
+        if width.nests == 0 && !self.over.is_cancelled() {
+            width.share = share;
         }
         Ok(())
     }
@@ -130,7 +138,7 @@ impl Call {
             return calls.into_iter().map(too_deep).collect();
         }
         let lent = LentWidth::of(&self);
-        let results = run_nested(&self.house, &self.id, depth, calls, &self.stop).await;
+        let results = run_nested(&self.house, &self.id, depth, calls, &self.stop, &self.over).await;
         let (resumed, back) = oneshot::channel();
         if lent.end(resumed) {
             // A scheduler that is gone gives no width back: there is nobody to share it with. A
@@ -195,8 +203,10 @@ impl Nest for CallRef {
 
     fn progress(&self, text: String) {
         let call = &self.0;
-        // What was told to stop may be answered already.
-        if call.over.load(Ordering::Relaxed) || call.stop.is_told() {
+        // Held to the end, so that nothing is shown after the tool's end. What was told to stop may
+        // be answered already.
+        let _width = call.width();
+        if call.over.is_cancelled() || call.stop.is_told() {
             return;
         }
         call.house.bus.emit(call.lineage.turn, || EventKind::Progressed {

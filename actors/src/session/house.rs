@@ -10,7 +10,7 @@ use ractor::{ActorCell, ActorId};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{
-    CallIx, EventKind, Reads, Registry, SessionContext, StageName, ToolUseId, TurnId,
+    CallIx, Card, EventKind, Reads, Registry, SessionContext, StageName, ToolUseId, TurnId,
 };
 use toolwright_kernel::Policy;
 
@@ -18,7 +18,7 @@ use super::desk::Desk;
 use crate::bus::Bus;
 use crate::crew::Crew;
 use crate::hooks::HooksMsg;
-use crate::inbox::{Inbox, Kept};
+use crate::inbox::{Inbox, Kept, Share};
 use crate::journal::StartLog;
 use crate::ledger::Ledger;
 use crate::permissions::PermissionsMsg;
@@ -42,6 +42,8 @@ pub(crate) struct House {
     pub(crate) desk: Arc<Desk>,
     /// The session-wide cap on calls at once.
     pub(crate) cap: Arc<Semaphore>,
+    /// How many shares it has.
+    pub(crate) shares: usize,
     pub(crate) closed: AtomicBool,
     /// In the order of opening, so that what is told to all is told in the same order each time.
     pub(crate) turns: Mutex<BTreeMap<ActorId, OpenTurn>>,
@@ -73,11 +75,38 @@ pub(crate) struct OpenTurn {
     pub(crate) turn: TurnId,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) ledger: Arc<Ledger>,
+    /// Whether it is on behalf of a call, which tells it of what concerns them both.
+    pub(crate) nested: bool,
     /// Cancelled when the scheduler has died: its running calls must end.
     pub(crate) orphaned: CancellationToken,
 }
 
 impl House {
+    /// How long a call of a tool may wait for what overdue calls hold.
+    pub(crate) fn wait_of(&self, card: &Card) -> Duration {
+        card.deadline.or(self.times.deadline).unwrap_or(self.times.wait)
+    }
+
+    /// A share of the session-wide cap. Where overdue calls may hold all of them, `late` is told
+    /// once `wait` is over; the wait then goes on, and is its caller's to end.
+    pub(crate) async fn share(&self, wait: Duration, late: impl FnOnce()) -> Share {
+        /// Overdue calls are counted no more often than this.
+        const LEAST: Duration = Duration::from_millis(10);
+        if let Ok(share) = self.cap.clone().try_acquire_owned() {
+            return Some(share);
+        }
+        let mut share = std::pin::pin!(self.cap.clone().acquire_owned());
+        loop {
+            match tokio::time::timeout(wait.max(LEAST), &mut share).await {
+                Ok(share) => return share.ok(),
+                Err(_) if self.desk.len() >= self.shares => break,
+                Err(_) => {}
+            }
+        }
+        late();
+        share.await.ok()
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
@@ -139,9 +168,7 @@ impl House {
 
     /// Closes a turn whose calls are all answered.
     pub(crate) fn finish(&self, turn: TurnId, ledger: &Ledger) {
-        let calls = ledger.len();
-        self.bus.emit(turn, || EventKind::TurnFinished { calls });
-        ledger.finish();
+        ledger.finish(|calls| self.bus.emit(turn, || EventKind::TurnFinished { calls }));
     }
 
     pub(crate) fn stage_failed(&self, stage: StageName, why: &str, restarted: bool) {

@@ -29,7 +29,7 @@ use crate::stage::Stage;
 use crate::store::StoreArgs;
 
 pub(crate) use desk::Desk;
-use house::{Context, Times};
+use house::{Context, OpenTurn, Times};
 pub(crate) use house::{House, Lineage};
 use supervisor::{Supervisor, SupervisorArgs};
 pub(crate) use turn::run_nested;
@@ -109,6 +109,12 @@ pub struct Left {
 /// A running session. Cheap to clone; when the last clone is dropped, everything is stopped.
 #[derive(Clone)]
 pub struct Session(Arc<Owner>);
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("closed", &self.0.house.is_closed()).finish_non_exhaustive()
+    }
+}
 
 struct Owner {
     house: Arc<House>,
@@ -214,9 +220,10 @@ impl Session {
         self.0.house.crew.len()
     }
 
-    /// Interrupts all turns, as [`Stopper::interrupt`] does.
+    /// Interrupts all turns, as [`Stopper::interrupt`] does. A nested turn hears of it through its
+    /// parent, unless that is a call which is let finish.
     pub fn interrupt(&self) {
-        self.0.house.stop_turns(StopCause::User);
+        self.0.house.stop_turns(StopCause::User, |it| !it.nested);
     }
 
     /// Stops everything and waits for it: at most the grace period for calls to end, as long
@@ -224,7 +231,7 @@ impl Session {
     pub async fn shutdown(self) -> Left {
         let house = self.0.house.clone();
         house.closed.store(true, Ordering::Release);
-        house.stop_turns(StopCause::Shutdown);
+        house.stop_turns(StopCause::Shutdown, |_| true);
         let ledgers: Vec<_> = house.turns().values().map(|it| it.ledger.clone()).collect();
         let answered = async {
             for ledger in ledgers {
@@ -246,15 +253,16 @@ impl Session {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.house.closed.store(true, Ordering::Release);
-        self.house.stop_turns(StopCause::Shutdown);
+        self.house.stop_turns(StopCause::Shutdown, |_| true);
         self.house.crew.close();
         self.supervisor.stop(None);
     }
 }
 
 impl House {
-    fn stop_turns(&self, cause: StopCause) {
-        self.turns().values().for_each(|it| it.inbox.stop(StopWish::All(cause)));
+    fn stop_turns(&self, cause: StopCause, is_meant: impl Fn(&OpenTurn) -> bool) {
+        let turns = self.turns();
+        turns.values().filter(|it| is_meant(it)).for_each(|it| it.inbox.stop(StopWish::All(cause)));
     }
 
     /// Tells the bus of each result that is handed out.
@@ -289,6 +297,7 @@ fn house_of(config: Config) -> (House, Option<PathBuf>) {
         reads: Arc::default(),
         desk: Arc::default(),
         cap: Arc::new(Semaphore::new(usize::from(config.session_width.get()))),
+        shares: usize::from(config.session_width.get()),
         closed: AtomicBool::new(false),
         turns: std::sync::Mutex::default(),
         next_turn: std::sync::Mutex::default(),

@@ -9,7 +9,7 @@ use toolwright_contract::StageName;
 
 use super::house::House;
 use crate::hooks::{Hooks, HooksArgs};
-use crate::limits::{RESTART_WINDOW, RESTARTS};
+use crate::limits::{LET_GO, RESTART_WINDOW, RESTARTS};
 use crate::permissions::{Permissions, PermissionsArgs};
 use crate::store::{Store, StoreArgs};
 
@@ -45,6 +45,18 @@ impl Actor for Supervisor {
             state.start(stage, me.get_cell()).await?;
         }
         Ok(state)
+    }
+
+    /// The schedulers first: one that is at work while somebody else answers for its turn would
+    /// tell things of a turn that is over. The stop of this actor is told only after this.
+    async fn post_stop(
+        &self,
+        me: ActorRef<()>,
+        state: &mut State,
+    ) -> Result<(), ActorProcessingErr> {
+        me.stop_children_and_wait(None, Some(LET_GO)).await;
+        state.bury_all();
+        Ok(())
     }
 
     async fn handle_supervisor_evt(
@@ -131,14 +143,19 @@ impl State {
             self.args.house.bury(&turn, why);
         }
     }
-}
 
-impl Drop for State {
     /// Nobody waits for a turn whose session is gone.
-    fn drop(&mut self) {
+    fn bury_all(&self) {
         let turns = std::mem::take(&mut *self.args.house.turns());
         for turn in turns.values() {
             self.args.house.bury(turn, "the session has ended");
         }
+    }
+}
+
+impl Drop for State {
+    /// For a supervisor that was killed, or whose runtime has gone.
+    fn drop(&mut self) {
+        self.bury_all();
     }
 }

@@ -1,5 +1,6 @@
 //! The handle of a turn: calls go in one by one, the batch of results comes out whole.
 
+use std::fmt;
 use std::sync::Arc;
 
 use ractor::{Actor as _, ActorRef};
@@ -153,6 +154,12 @@ impl TurnHandle {
     }
 }
 
+impl fmt::Debug for TurnHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TurnHandle").field("turn", &self.turn).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 impl TurnHandle {
     /// Where a test puts news that nobody has sent.
@@ -194,6 +201,12 @@ impl Stopper {
     }
 }
 
+impl fmt::Debug for Stopper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stopper").finish_non_exhaustive()
+    }
+}
+
 /// Opens a turn, on behalf of a call or of nobody.
 pub(super) async fn open(
     house: &Arc<House>,
@@ -223,7 +236,13 @@ pub(super) async fn open(
         ledger: ledger.clone(),
         orphaned: orphaned.clone(),
     };
-    let open = OpenTurn { turn, inbox: inbox.clone(), ledger: ledger.clone(), orphaned };
+    let open = OpenTurn {
+        turn,
+        inbox: inbox.clone(),
+        ledger: ledger.clone(),
+        nested: parent.is_some(),
+        orphaned,
+    };
     // Its start awaits nothing, so a turn that was told as open is always registered or closed.
     let spawned = Scheduler::spawn_linked(None, Scheduler, args, supervisor.clone()).await;
     let Ok((scheduler, _)) = spawned else {
@@ -248,16 +267,20 @@ pub(super) async fn open(
     Ok(TurnHandle { house, turn, scheduler, inbox, ledger, room, sealed })
 }
 
-/// Runs calls on behalf of a call, until they have ended or the call is stopped.
+/// Runs calls on behalf of a call, until they have ended or the call is stopped or `over`.
 pub(crate) async fn run_nested(
     house: &Arc<House>,
     parent: &ToolUseId,
     depth: u32,
     calls: Vec<ToolUse>,
     stop: &Stop,
+    over: &CancellationToken,
 ) -> Vec<ToolResult> {
+    if over.is_cancelled() {
+        return calls.into_iter().map(|it| never_started(it, StopCause::Discarded)).collect();
+    }
     let Ok(mut turn) = open(house, Some(parent), depth, house.policy.cascade).await else {
-        return calls.into_iter().map(never_started).collect();
+        return calls.into_iter().map(|it| never_started(it, StopCause::Shutdown)).collect();
     };
     let inbox = turn.inbox.clone();
     let running = async move {
@@ -271,7 +294,7 @@ pub(crate) async fn run_nested(
     tokio::select! {
         biased;
         results = &mut running => results,
-        () = stop.told() => {
+        () = either(stop.told(), over.cancelled()) => {
             // The nested calls hear the reason why their parent was stopped; a sibling of the
             // parent is none of theirs.
             let cause = match stop.cause() {
@@ -284,7 +307,14 @@ pub(crate) async fn run_nested(
     }
 }
 
-fn never_started(call: ToolUse) -> ToolResult {
-    let text = wording::stopped(StopCause::Shutdown, Progress::NotStarted, None);
+async fn either(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
+    tokio::select! {
+        () = one => {}
+        () = other => {}
+    }
+}
+
+fn never_started(call: ToolUse, cause: StopCause) -> ToolResult {
+    let text = wording::stopped(cause, Progress::NotStarted, None);
     ToolResult { id: call.id, content: text.into(), is_error: true }
 }

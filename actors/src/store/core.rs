@@ -57,9 +57,18 @@ pub(crate) fn cut(content: &Content, limit: ResultLimit, why: &str) -> Content {
     with_text(content, kept)
 }
 
-/// A blank content says that it is blank: the API wants a result to say something.
+/// A blank content says that it is blank, and blank text beside an image goes: the API wants a
+/// result, and each text in it, to say something.
 pub(crate) fn inline(content: Content) -> Content {
-    if content.is_blank() { wording::no_output().into() } else { content }
+    match content {
+        it if it.is_blank() => wording::no_output().into(),
+        Content::Blocks(mut blocks) => {
+            let is_blank = |it: &str| it.trim().is_empty();
+            blocks.retain(|it| it["type"] != "text" || !it["text"].as_str().is_some_and(is_blank));
+            Content::Blocks(blocks)
+        }
+        text @ Content::Text(_) => text,
+    }
 }
 
 fn with_text(content: &Content, text: String) -> Content {
@@ -150,6 +159,13 @@ mod tests {
     #[test]
     fn blank_results_say_so() {
         assert_eq!(inline(" \n".into()), "(no output)".into());
+    }
+
+    #[test]
+    fn blank_text_beside_an_image_goes() {
+        let image = json!({"type": "image", "source": {}});
+        let content = Content::Blocks(vec![json!({"type": "text", "text": " \n"}), image.clone()]);
+        assert_eq!(inline(content), Content::Blocks(vec![image]));
     }
 
     #[test]

@@ -14,6 +14,14 @@ pub struct Card {
     pub aliases: Vec<Cow<'static, str>>,
     /// What the model reads of it.
     pub description: Cow<'static, str>,
+    /// A few words for a search among tools that aren't loaded, beyond the name's own.
+    pub search_hint: Cow<'static, str>,
+    /// Whether the model gets the definition at once.
+    pub loading: Loading,
+    /// Whether the API should hold the model to the schema (platform docs: `strict`).
+    pub strict: bool,
+    /// Where the tool comes from.
+    pub origin: Origin,
     /// The input fields that tell calls apart, the most telling first: `command`, `file_path`.
     pub telling: Cow<'static, [&'static str]>,
     /// How much of a result stays inline.
@@ -32,6 +40,10 @@ impl Card {
             name: name.into(),
             aliases: Vec::new(),
             description: description.into(),
+            search_hint: Cow::Borrowed(""),
+            loading: Loading::default(),
+            strict: false,
+            origin: Origin::default(),
             telling: Cow::Borrowed(&[]),
             result_limit: ResultLimit::default(),
             deadline: None,
@@ -43,6 +55,44 @@ impl Card {
     pub fn alias(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.aliases.push(name.into());
         self
+    }
+
+    /// Sets a few words for a search among tools that aren't loaded.
+    #[must_use]
+    pub fn search_hint(mut self, words: impl Into<Cow<'static, str>>) -> Self {
+        self.search_hint = words.into();
+        self
+    }
+
+    /// Sets whether the model gets the definition at once.
+    #[must_use]
+    pub fn loading(mut self, loading: Loading) -> Self {
+        self.loading = loading;
+        self
+    }
+
+    /// Asks the API to hold the model to the schema.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
+    /// Sets where the tool comes from.
+    #[must_use]
+    pub fn origin(mut self, origin: Origin) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// Whether the model has to search for the tool before it can call it: outside tools, unless
+    /// they say otherwise, and tools that ask for it (Claude Code docs 2.1.240, tool search).
+    #[must_use]
+    pub fn is_deferred(&self) -> bool {
+        match (self.loading, &self.origin) {
+            (Loading::Always, _) | (Loading::Usual, Origin::BuiltIn | Origin::Lsp) => false,
+            (Loading::Deferred, _) | (Loading::Usual, Origin::Mcp { .. }) => true,
+        }
     }
 
     /// Names the input fields that tell calls apart, the most telling first.
@@ -75,6 +125,35 @@ impl Card {
         self.deadline = Some(deadline);
         self
     }
+}
+
+/// Whether the model gets a tool's definition at once or has to search for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Loading {
+    /// As is usual for its origin.
+    #[default]
+    Usual,
+    /// At once, always.
+    Always,
+    /// Only once it is searched for.
+    Deferred,
+}
+
+/// Where a tool comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// It is part of the program.
+    #[default]
+    BuiltIn,
+    /// A server of the Model Context Protocol offers it.
+    Mcp {
+        /// The server's name.
+        server: String,
+        /// The tool's name there.
+        tool: String,
+    },
+    /// A language server stands behind it.
+    Lsp,
 }
 
 /// How much of a result the model gets inline; what is longer is kept in a file, with a preview.

@@ -31,6 +31,7 @@
 //! ```
 
 mod card;
+mod conduct;
 mod content;
 mod cx;
 mod erased;
@@ -38,12 +39,15 @@ mod event;
 pub mod history;
 mod ids;
 mod papers;
+mod pool;
+pub mod present;
 mod reads;
 mod registry;
 mod tool;
 pub mod wording;
 
-pub use card::{Card, ResultLimit};
+pub use card::{Card, Loading, Origin, ResultLimit};
+pub use conduct::{Conduct, Look};
 pub use content::Content;
 pub use cx::{CheckCx, ContextChange, Nest, RunCx, SessionContext, Stop};
 pub use erased::AnyTool;
@@ -55,6 +59,7 @@ pub use ids::{RequestId, ToolUseId, TurnId};
 pub use papers::{
     Cleared, Outcome, OutcomeKind, Permit, RawInput, Screened, Screening, ToolResult, ToolUse,
 };
+pub use pool::Pool;
 pub use reads::{Digest, Reads, SeenFile};
 pub use registry::{NameTaken, Registry};
 pub use tool::{InvalidInput, Output, Tool, ToolError};

@@ -4,9 +4,12 @@
 //! ToolUse ──screen──▶ Screened ──clear──▶ Cleared ──run──▶ Outcome ──▶ ToolResult
 //! ```
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 use toolwright_kernel::{Refusal, Safety, Verdict};
 
+use crate::conduct::Conduct;
 use crate::content::Content;
 use crate::cx::{CheckCx, ContextChange, RunCx};
 use crate::erased::{AnyInput, AnyTool};
@@ -110,6 +113,26 @@ impl Screened {
     #[must_use]
     pub fn safety(&self) -> Safety {
         self.safety
+    }
+    /// What running it amounts to; the careful answer if the tool panics.
+    #[must_use]
+    pub fn conduct(&self) -> Conduct {
+        self.tool.conduct(&self.input)
+    }
+    /// What the call does, in words for a person.
+    #[must_use]
+    pub fn describe(&self) -> Cow<'static, str> {
+        self.tool.describe(&self.input)
+    }
+    /// Whether a rule's specifier is about this input.
+    #[must_use]
+    pub fn matches(&self, specifier: &str) -> bool {
+        self.tool.matches(&self.input, specifier)
+    }
+    /// Whether the other call asks the same tool for the same.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.tool.card() == other.tool.card() && self.tool.is_same(&self.input, &other.input)
     }
 
     /// Asks the tool to look at the world. A panic counts as a no.

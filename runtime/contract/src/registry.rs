@@ -37,6 +37,26 @@ impl Registry {
         Ok(registry)
     }
 
+    /// Adds a tool unless its name is taken; an alias that is taken is left out. Gives the names
+    /// that were.
+    pub(crate) fn offer(&mut self, tool: AnyTool) -> Vec<String> {
+        let (at, card) = (self.tools.len(), tool.card());
+        if self.by_name.contains_key(&*card.name) {
+            return vec![card.name.to_string()];
+        }
+        self.by_name.insert(card.name.to_string(), at);
+        let mut taken = Vec::new();
+        for alias in &card.aliases {
+            if self.by_name.contains_key(&**alias) {
+                taken.push(alias.to_string());
+            } else {
+                self.by_name.insert(alias.to_string(), at);
+            }
+        }
+        self.tools.push(tool);
+        taken
+    }
+
     /// The tool that answers to a name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&AnyTool> {

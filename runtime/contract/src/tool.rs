@@ -1,5 +1,6 @@
 //! The trait that one file per tool implements.
 
+use std::borrow::Cow;
 use std::future::Future;
 
 use schemars::JsonSchema;
@@ -8,8 +9,10 @@ use serde_json::Value;
 use toolwright_kernel::Safety;
 
 use crate::card::Card;
+use crate::conduct::Conduct;
 use crate::content::Content;
 use crate::cx::{CheckCx, ContextChange, RunCx};
+use crate::present::{Present, Usual};
 
 /// One tool. Only [`card`](Self::card) and [`run`](Self::run) must be written; everything else
 /// has a default that fails closed.
@@ -25,6 +28,42 @@ pub trait Tool: Send + Sync + 'static {
     /// What running with this input may do: a pure function, asked before anything happens.
     fn safety(&self, _input: &Self::Input) -> Safety {
         Safety::default()
+    }
+
+    /// What running with this input amounts to, for people, rules and classifiers.
+    fn conduct(&self, _input: &Self::Input) -> Conduct {
+        Conduct::default()
+    }
+
+    /// What this call does, in words that may depend on the input: for a person who is asked.
+    fn describe(&self, _input: &Self::Input) -> Cow<'static, str> {
+        self.card().description
+    }
+
+    /// What the model should know of the tool beyond its description; may be long.
+    fn prompt(&self) -> Cow<'static, str> {
+        Cow::Borrowed("")
+    }
+
+    /// Whether the tool can be used at the moment: asked when a session's tools are assembled.
+    fn is_enabled(&self) -> bool {
+        true
+    }
+
+    /// Whether a rule's specifier, the part in its brackets, is about this input. What a tool
+    /// doesn't understand is no match.
+    fn matches(&self, _input: &Self::Input, _specifier: &str) -> bool {
+        false
+    }
+
+    /// Whether two inputs ask for the same. Not known to be is not.
+    fn is_same(&self, _one: &Self::Input, _other: &Self::Input) -> bool {
+        false
+    }
+
+    /// How calls of this tool are shown to people.
+    fn present(&self) -> Box<dyn Present> {
+        Box::new(Usual)
     }
 
     /// Looks at the world before the call may start: asked when the call is admitted, so that it
@@ -59,6 +98,7 @@ pub trait Tool: Send + Sync + 'static {
 }
 
 /// What a tool gives back: its data and, if need be, what should follow from it.
+#[derive(Debug)]
 pub struct Output<T> {
     /// The data, mapped by [`Tool::map`].
     pub data: T,

@@ -18,18 +18,21 @@ pub fn tool_use_error(text: &str) -> String {
     format!("<tool_use_error>{text}</tool_use_error>")
 }
 
-/// At most so many characters of `text`, control characters made visible.
+/// At most so many characters of `text` on one line, none of which steers a terminal.
 #[must_use]
 pub fn quote(text: &str, chars: usize) -> String {
-    let mut quoted: String = text
-        .chars()
-        .take(chars)
-        .map(|it| if it.is_control() { char::REPLACEMENT_CHARACTER } else { it })
-        .collect();
+    let is_kept = |it: &char| !it.is_control() && !turns_writing(*it);
+    let shown = |it| if is_kept(&it) { it } else { char::REPLACEMENT_CHARACTER };
+    let mut quoted: String = text.chars().take(chars).map(shown).collect();
     if text.chars().nth(chars).is_some() {
         quoted.push('…');
     }
     quoted
+}
+
+/// Whether a character turns the direction of writing, so that text reads as what it isn't.
+pub(crate) fn turns_writing(it: char) -> bool {
+    matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 pub(crate) fn unknown_tool(name: &str) -> String {
@@ -84,6 +87,12 @@ pub fn vanished() -> String {
 #[must_use]
 pub fn denied(tool: &str) -> String {
     format!("Permission to use {tool} has been denied.")
+}
+
+/// Why a call of this tool was denied, in words: a model that reads nothing learns nothing.
+#[must_use]
+pub fn reason(given: &str, tool: &str) -> String {
+    if given.trim().is_empty() { denied(tool) } else { given.to_owned() }
 }
 
 /// Nobody is there to be asked.

@@ -12,8 +12,10 @@ pub use toolwright_actors::{
 };
 pub use toolwright_contract as contract;
 pub use toolwright_contract::{
-    AnyTool, Card, Cascade, Content, Effects, Footprint, OnInterrupt, Output, Registry, RunCx,
-    Safety, Tool, ToolError, ToolResult, ToolUse,
+    AnyTool, Card, Cascade, CheckCx, Content, ContextChange, Effects, Event, EventKind, Footprint,
+    HowEnded, InvalidInput, OnInterrupt, Output, RawInput, Registry, RequestId, ResultLimit, RunCx,
+    Safety, SessionContext, Stop, StopCause, Tool, ToolError, ToolResult, ToolUse, ToolUseId,
+    TurnId,
 };
 pub use toolwright_tools::all as built_in_tools;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use toolwright_actors::{SubmitError, TurnHandle, TurnResults};
 use toolwright_contract::{RawInput, ToolUse, ToolUseId};
-use toolwright_wire::{Input, Problem, SseDecoder, WireEvent};
+use toolwright_wire::{Input, MAX_PROBLEMS, Problem, SseDecoder, WireEvent};
 
 /// Bytes that are read from the stream at once.
 const READ: usize = 16 << 10;
@@ -19,6 +19,8 @@ pub struct StreamedTurn {
     decoder: SseDecoder,
     events: Vec<WireEvent>,
     told: Told,
+    /// Something ended the message before its time.
+    broke: bool,
 }
 
 /// What the stream has told so far, apart from its calls.
@@ -30,7 +32,7 @@ pub struct Told {
     pub stop_reason: Option<String>,
     /// Whether the message has ended.
     pub ended: bool,
-    /// What is wrong with the stream.
+    /// What is wrong with the stream: the first [`MAX_PROBLEMS`].
     pub problems: Vec<Problem>,
     /// Blocks that repeated an id. Leave them out of the message that you send back.
     pub duplicates: Vec<ToolUseId>,
@@ -55,7 +57,7 @@ impl StreamedTurn {
     #[must_use]
     pub fn new(turn: TurnHandle) -> Self {
         let (decoder, events) = (SseDecoder::new(), Vec::new());
-        Self { turn, decoder, events, told: Told::default() }
+        Self { turn, decoder, events, told: Told::default(), broke: false }
     }
 
     /// Takes the next bytes; each call that they complete is submitted. Waits only while the
@@ -85,8 +87,9 @@ impl StreamedTurn {
         (self.turn.finish().await, self.told)
     }
 
-    /// Reads a whole stream. `idle` bounds the silence between two reads; calls that run when it
-    /// is over, or when the stream breaks off, are let finish.
+    /// Reads a stream to the end of its message; what comes after that, an error of the connection
+    /// included, is of no interest. `idle` bounds the silence between two reads; calls that run
+    /// when it is over, or when the stream breaks off, are let finish.
     pub async fn read(
         mut self,
         mut stream: impl AsyncRead + Unpin,
@@ -94,6 +97,9 @@ impl StreamedTurn {
     ) -> (TurnResults, Told, Result<(), StreamBroke>) {
         let mut buffer = vec![0; READ];
         let read = loop {
+            if self.told.ended {
+                break Ok(());
+            }
             match tokio::time::timeout(idle, stream.read(&mut buffer)).await {
                 Ok(Ok(0)) => break Ok(()),
                 Ok(Ok(bytes)) => self.push(&buffer[..bytes]).await,
@@ -120,10 +126,15 @@ impl StreamedTurn {
                     Err(SubmitError::Sealed) => {}
                 },
                 WireEvent::MessageEnded { stop_reason } => {
-                    self.told.ended = !self.told.problems.iter().any(ends_early);
+                    self.told.ended = !self.broke;
                     self.told.stop_reason = stop_reason;
                 }
-                WireEvent::Problem(problem) => self.told.problems.push(problem),
+                WireEvent::Problem(problem) => {
+                    self.broke |= ends_early(&problem);
+                    if self.told.problems.len() < MAX_PROBLEMS {
+                        self.told.problems.push(problem);
+                    }
+                }
             }
         }
         self.events = events;

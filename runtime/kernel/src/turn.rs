@@ -61,6 +61,12 @@ impl Turn {
         &self.lanes
     }
 
+    /// Whether overdue calls of earlier turns hold a part of the lanes.
+    #[must_use]
+    pub fn inherits(&self) -> bool {
+        !self.inherited.is_empty()
+    }
+
     /// Whether [`Order::Finish`] has been given.
     #[must_use]
     pub fn is_finished(&self) -> bool {

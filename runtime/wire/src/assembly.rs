@@ -257,7 +257,7 @@ impl Assembler {
             self.start_message(None, sink);
         }
         let Some(message) = &mut self.message else { return };
-        let mut call = block.open_call();
+        let mut call = block.open_call(message.held_bytes());
         if let Some(at) = message.open.iter().position(|open| open.index == index) {
             message.open.remove(at);
             sink.problem(ProblemKind::BlockStartedTwice { index });
@@ -314,20 +314,36 @@ impl OpenMessage {
     }
 
     fn held_bytes(&self) -> usize {
-        self.open.iter().filter_map(|open| open.call.as_ref()).map(|call| call.text.len()).sum()
+        let calls = self.open.iter().filter_map(|open| open.call.as_ref());
+        calls.map(|call| call.text.len() + call.given.as_ref().map_or(0, String::len)).sum()
     }
 }
 
 impl BlockStart<'_> {
-    fn open_call(&self) -> Option<OpenCall> {
-        (self.kind.get() == Some("tool_use")).then(|| OpenCall {
+    /// The call that begins, if it is the client's; `held` bytes are held by the blocks that are
+    /// open.
+    fn open_call(&self, held: usize) -> Option<OpenCall> {
+        if self.kind.get() != Some("tool_use") {
+            return None;
+        }
+        let name = self.name.get().unwrap_or_default();
+        let mut call = OpenCall {
             id: self.id.get().filter(|id| is_usable_id(id)).unwrap_or("").to_owned(),
-            name: self.name.to_owned().unwrap_or_default(),
-            given: self.input.0.filter(|input| !is_placeholder(input)).map(str::to_owned),
+            name: name[..name.floor_char_boundary(MAX_RAW_BYTES)].to_owned(),
+            given: None,
             text: Vec::new(),
             bytes: 0,
             spoilt: None,
-        })
+        };
+        match self.input.0.filter(|input| !is_placeholder(input)) {
+            Some(input) if held + input.len() > MAX_INPUT_BYTES => {
+                let kept = input.floor_char_boundary(MAX_RAW_BYTES);
+                // Fewer bytes than there were: what follows is counted, and not kept.
+                (call.text, call.bytes) = (input[..kept].into(), input.len());
+            }
+            given => call.given = given.map(str::to_owned),
+        }
+        Some(call)
     }
 }
 

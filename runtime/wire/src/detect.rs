@@ -34,7 +34,7 @@ impl fmt::Display for Format {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not a format that is understood: give an Anthropic Messages stream (SSE), a Claude Code \
-     transcript (JSON Lines) or the output of --output-format stream-json"
+     transcript (JSON Lines) or the output of --output-format stream-json, in UTF-8"
 )]
 pub struct UnknownFormat;
 

@@ -28,7 +28,7 @@ const MAX_CHAIN: usize = 1024;
 
 /// The fields of an entry that tell about calls. Any other value in their place counts as absent.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, expecting = "an object")]
 struct Entry<'a> {
     #[serde(rename = "type", borrow)]
     kind: Text<'a>,
@@ -71,7 +71,7 @@ struct Entry<'a> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, expecting = "an object")]
 struct Message<'a> {
     #[serde(borrow)]
     id: Text<'a>,
@@ -155,7 +155,8 @@ impl Entries {
             let kind = if is_last { ProblemKind::CutLine } else { ProblemKind::NotUtf8 };
             return self.lose(number, kind);
         };
-        match object(text) {
+        // Without its end, so that an error is not told to be on the line after.
+        match object(text.trim_end_matches(['\n', '\r'])) {
             Ok(entry) => self.entry(&entry, number),
             Err(error) if is_last && error.is_eof() => self.lose(number, ProblemKind::CutLine),
             Err(error) => {
@@ -215,7 +216,8 @@ impl Entries {
         match object(raw.0?) {
             Ok(message) => Some(message),
             Err(error) => {
-                self.ledger.problem(line, ProblemKind::UnreadableLine { error: shortened(error) });
+                let error = shortened(format_args!("its message: {error}"));
+                self.ledger.problem(line, ProblemKind::UnreadableLine { error });
                 None
             }
         }

@@ -63,6 +63,12 @@ impl Frames {
         }
     }
 
+    /// Takes a whole line that is past the bound and gone.
+    pub(crate) fn lose_line(&mut self, on: &mut impl FnMut(Frame<'_>)) {
+        self.lines += 1;
+        self.give_up(on);
+    }
+
     /// The stream is over: its last line and event count without a terminator.
     pub(crate) fn finish(&mut self, on: &mut impl FnMut(Frame<'_>)) {
         if !self.partial.is_empty() || self.too_long {

@@ -1,6 +1,8 @@
 //! Turns, calls and results of a recording, each counted once and paired by id.
 
+use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher as _;
 
 use crate::problem::{Problem, ProblemKind};
 use crate::recording::{MAX_PROBLEMS, RecordedCall, RecordedResult, RecordedTurn, Thread};
@@ -14,6 +16,10 @@ pub(crate) struct Ledger {
     by_message: HashMap<String, usize>,
     /// Turn and place of each call; several where an id was used again.
     calls: HashMap<String, Vec<(usize, usize)>>,
+    /// The first call that said the same, by fingerprint: looking at each use of an id would take
+    /// hours where every call has the same one.
+    said: HashMap<u64, (usize, usize)>,
+    fingerprints: RandomState,
     results: Vec<HeldResult>,
     denied: HashSet<String>,
     problems: Vec<Problem>,
@@ -73,30 +79,38 @@ impl Ledger {
         if !is_usable_id(id) {
             return self.problem(line, ProblemKind::UnusableId);
         }
-        let mut reused = false;
-        for &(other_turn, place) in self.calls.get(id).into_iter().flatten() {
-            let known = &mut self.turns[other_turn].calls[place];
-            if known.tool_use == call.tool_use {
-                known.used_at_ms = known.used_at_ms.or(call.used_at_ms);
-                return;
-            }
-            if other_turn == turn {
-                let id = id.clone();
-                return self.problem(line, ProblemKind::DuplicateId { id });
-            }
-            reused = true;
+        if let Some(&(turn, place)) = self.said.get(&self.fingerprints.hash_one(&call.tool_use)) {
+            let known = &mut self.turns[turn].calls[place];
+            known.used_at_ms = known.used_at_ms.or(call.used_at_ms);
+            return;
         }
-        if reused {
+        if self.is_in_turn(turn, id) {
+            let id = id.clone();
+            return self.problem(line, ProblemKind::DuplicateId { id });
+        }
+        if self.knows(id) {
             let id = id.clone();
             self.problem(line, ProblemKind::ReusedId { id });
         }
         self.keep(turn, call);
     }
 
+    /// Looks through the shorter list: the uses of the id, or the calls of the turn.
+    fn is_in_turn(&self, turn: usize, id: &str) -> bool {
+        let Some(uses) = self.calls.get(id) else { return false };
+        let calls = &self.turns[turn].calls;
+        if uses.len() < calls.len() {
+            uses.iter().any(|(other, _)| *other == turn)
+        } else {
+            calls.iter().any(|call| call.tool_use.id == id)
+        }
+    }
+
     /// Adds a call that is known to be new to its turn.
     pub(crate) fn keep(&mut self, turn: usize, call: RecordedCall) {
         let calls = &mut self.turns[turn].calls;
         let place = (turn, calls.len());
+        self.said.entry(self.fingerprints.hash_one(&call.tool_use)).or_insert(place);
         self.calls.entry(call.tool_use.id.clone()).or_default().push(place);
         calls.push(call);
     }
@@ -113,6 +127,7 @@ impl Ledger {
     /// Pairs the results and gives back the turns that have calls, and the problems by line.
     pub(crate) fn finish(mut self) -> (Vec<RecordedTurn>, Vec<Problem>) {
         let mut used: HashMap<String, usize> = HashMap::new();
+        let mut answers = HashSet::new();
         for HeldResult { line, id, mut result } in std::mem::take(&mut self.results) {
             let Some(calls) = self.calls.get(&id) else {
                 self.problem(line, ProblemKind::OrphanResult { id });
@@ -121,13 +136,15 @@ impl Ledger {
             if result.ending == RecordedEnding::Error && self.denied.contains(&id) {
                 result.ending = RecordedEnding::Denied;
             }
+            let answer = self.fingerprints.hash_one((&id, result.is_error, &result.content));
             let answered = used.entry(id.clone()).or_default();
             match calls.get(*answered) {
                 Some(&(turn, place)) => {
                     *answered += 1;
+                    answers.insert(answer);
                     self.turns[turn].calls[place].result = Some(result);
                 }
-                None if calls.iter().any(|&at| self.says_the_same(at, &result)) => {}
+                None if answers.contains(&answer) => {}
                 None => self.problem(line, ProblemKind::DuplicateResult { id }),
             }
         }
@@ -139,11 +156,5 @@ impl Ledger {
             self.problems.push(Problem { line, kind });
         }
         (self.turns, self.problems)
-    }
-
-    fn says_the_same(&self, (turn, place): (usize, usize), result: &RecordedResult) -> bool {
-        self.turns[turn].calls[place].result.as_ref().is_some_and(|known| {
-            known.is_error == result.is_error && known.content == result.content
-        })
     }
 }

@@ -126,7 +126,7 @@ pub enum ProblemKind {
         id: String,
     },
     /// A result without a call.
-    #[error("a tool_result for {id}, which nothing called: left out")]
+    #[error("a tool_result for {}, which nothing called: left out", named(id))]
     OrphanResult {
         /// The id that it names; empty where it names none.
         id: String,
@@ -143,6 +143,10 @@ pub enum ProblemKind {
         /// How many.
         count: usize,
     },
+}
+
+fn named(id: &str) -> &str {
+    if id.is_empty() { "no id" } else { id }
 }
 
 /// Longest text, in bytes, that a problem quotes of what it is about.

@@ -166,8 +166,11 @@ fn read_stream(held: &[HeldLine], mut source: impl BufRead) -> io::Result<Record
     let mut decoder = SseDecoder::new();
     let mut turns = StreamTurns::default();
     let mut events = Vec::new();
-    for line in held.iter().flatten() {
-        decoder.push(line, &mut events);
+    for line in held {
+        match line {
+            Some(line) => decoder.push(line, &mut events),
+            None => decoder.lose_line(&mut events),
+        }
     }
     loop {
         let bytes = match source.fill_buf() {

@@ -72,6 +72,12 @@ impl SseDecoder {
         self.finish_counted(out);
     }
 
+    /// Takes a whole line that is past the bound and gone.
+    pub(crate) fn lose_line(&mut self, out: &mut Vec<WireEvent>) {
+        let Self { frames, assembler } = self;
+        frames.lose_line(&mut |frame| take(assembler, &frame, out));
+    }
+
     /// Finishes and tells how many lines the stream had.
     pub(crate) fn finish_counted(&mut self, out: &mut Vec<WireEvent>) -> usize {
         let Self { frames, assembler } = self;

@@ -25,7 +25,7 @@ pub(crate) fn is_usable_id(id: &str) -> bool {
 }
 
 /// A tool call as the model made it: one complete `tool_use` block.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ToolUse {
     /// The id that its result must name. Opaque: not always `toolu_...`.
     pub id: String,
@@ -36,7 +36,7 @@ pub struct ToolUse {
 }
 
 /// Input of a `tool_use`: parsed, or the text that can't be.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Input {
     /// Any JSON value; that it is an object is the schema's business.
     Json(Value),

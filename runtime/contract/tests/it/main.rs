@@ -4,6 +4,8 @@ mod event_schema;
 mod history_mutations;
 mod history_rules;
 mod papers;
+mod pool;
+mod present;
 mod registry;
 mod script;
 mod small_house;

@@ -65,6 +65,7 @@ fn a_quote_is_cut_at_a_character_and_shows_control_characters() {
         ("äöüß", 3, "äöü…"),
         ("👩‍💻", 1, "👩…"),
         ("a\u{0}b\n\u{1b}[31m", 20, "a\u{fffd}b\u{fffd}\u{fffd}[31m"),
+        ("txt\u{202e}gpj.exe", 20, "txt\u{fffd}gpj.exe"),
         ("", 0, ""),
         ("x", 0, "…"),
     ] {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use toolwright_contract::wording;
 use walkdir::WalkDir;
 
 /// How the names of recordings end.
@@ -34,10 +35,10 @@ pub(super) fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<String>) {
                 }
                 Ok(_) => {}
                 Err(error) => {
-                    let path = error.path().unwrap_or(path).display();
+                    let path = shown(error.path().unwrap_or(path));
                     failed.push(match (error.loop_ancestor(), error.io_error()) {
                         (Some(above), _) => {
-                            format!("{path}: leads back to {}: skipped", above.display())
+                            format!("{path}: leads back to {}: skipped", shown(above))
                         }
                         (None, Some(error)) => format!("{path}: {error}: skipped"),
                         (None, None) => format!("{path}: can't be looked at: skipped"),
@@ -47,6 +48,11 @@ pub(super) fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<String>) {
         }
     }
     (found, failed)
+}
+
+/// A path for a person to read: a name may hold anything, and must not steer the terminal.
+pub(super) fn shown(path: &Path) -> String {
+    wording::quote(&path.display().to_string(), usize::MAX)
 }
 
 fn is_recording(path: &Path) -> bool {

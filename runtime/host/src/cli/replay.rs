@@ -4,9 +4,12 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use same_file::is_same_file;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::wording;
@@ -37,10 +40,10 @@ pub(super) fn run(
     let (files, failed) = files::find(&args.paths);
     let log = match &args.history {
         None => HistoryLog::default(),
-        Some(path) => match File::create(path) {
+        Some(path) => match create(path, &files) {
             Ok(file) => HistoryLog::written_to(BufWriter::new(file)),
             Err(error) => {
-                writeln!(screen.err, "error: cannot write {}: {error}", path.display())?;
+                writeln!(screen.err, "error: cannot write {}: {error}", files::shown(path))?;
                 return Ok(USAGE);
             }
         },
@@ -104,10 +107,11 @@ struct TotalLine<'a> {
 impl Run<'_, '_> {
     /// Reads and replays one file. `read` is how many bytes of files have been replayed.
     fn file(&mut self, file: &Found, read: u64, log: HistoryLog) -> io::Result<HistoryLog> {
-        let name = file.path.display().to_string();
+        let name = files::shown(&file.path);
         self.bar.set_message(summary::short_name(&name, 40));
-        let recording = match decode(&file.path) {
-            Ok(recording) => recording,
+        let recording = match decode(&file.path, self.stop) {
+            Ok(Some(recording)) => recording,
+            Ok(None) => return Ok(log),
             Err(error) if file.was_named => {
                 self.tell(format_args!("error: {name}: {error}"))?;
                 return Ok(log);
@@ -127,7 +131,7 @@ impl Run<'_, '_> {
         let watcher = Arc::new(move |part: f64| bar.set_position(read + (bytes * part) as u64));
         match replay(recording, self.options, log, self.stop, watcher) {
             Ok((replayed, log)) => {
-                self.show(name, replayed)?;
+                self.show(file.path.display().to_string(), replayed)?;
                 Ok(log)
             }
             Err(error) => {
@@ -214,8 +218,41 @@ fn json_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
     out.flush()
 }
 
-fn decode(path: &Path) -> io::Result<Recording> {
-    read_recording(BufReader::with_capacity(1 << 16, File::open(path)?))
+/// Creates the file of the history, which must not take the place of what is to be read.
+fn create(path: &Path, files: &[Found]) -> io::Result<File> {
+    let is_same = |it: &Found| it.path.is_file() && is_same_file(&it.path, path).is_ok_and(|it| it);
+    if path.is_file() && files.iter().any(is_same) {
+        return Err(io::Error::other("it is one of the recordings: name another file"));
+    }
+    File::create(path)
+}
+
+/// Reads a recording; `None` if `stop` was cancelled before.
+///
+/// What is no file may keep its reader waiting for ever, or never end. A thread reads it, which an
+/// interrupt leaves behind.
+fn decode(path: &Path, stop: &CancellationToken) -> io::Result<Option<Recording>> {
+    /// How often an interrupt is looked for: sooner than a person notices.
+    const LOOK: Duration = Duration::from_millis(50);
+    let read = |path: &Path| read_recording(BufReader::with_capacity(1 << 16, File::open(path)?));
+    if path.is_file() {
+        return read(path).map(Some);
+    }
+    let (done, is_done) = mpsc::sync_channel(1);
+    let path = path.to_owned();
+    // An error of the channel says that nobody waits any longer.
+    let reader = move || done.send(read(&path)).unwrap_or_default();
+    thread::Builder::new().name("pipe".to_owned()).spawn(reader)?;
+    loop {
+        match is_done.recv_timeout(LOOK) {
+            Ok(recording) => return recording.map(Some),
+            Err(RecvTimeoutError::Timeout) if stop.is_cancelled() => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(io::Error::other("its reader broke down: please report it"));
+            }
+        }
+    }
 }
 
 /// A bar over the bytes of the files, for work that takes a while.

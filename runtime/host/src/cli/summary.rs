@@ -24,6 +24,7 @@ const LONGEST_NAME: usize = 64;
 
 /// What is kept of a session once it has been replayed.
 pub(super) struct Session {
+    /// Its file, as it is.
     pub(super) file: String,
     pub(super) format: Format,
     pub(super) figures: Figures,
@@ -40,6 +41,11 @@ impl Session {
             problems: replayed.problems.len(),
             interrupted: replayed.interrupted,
         }
+    }
+
+    /// Its file for a person to read.
+    fn shown(&self) -> String {
+        wording::quote(&self.file, usize::MAX)
     }
 }
 
@@ -66,7 +72,7 @@ pub(super) fn turns(
     columns: usize,
     all: bool,
 ) -> io::Result<()> {
-    write!(out, "{STRONG}{}{STRONG:#}{FAINT}  {}", session.file, session.format)?;
+    write!(out, "{STRONG}{}{STRONG:#}{FAINT}  {}", session.shown(), session.format)?;
     if let Some(version) = &replayed.version {
         write!(out, ", Claude Code {}", wording::quote(version, LONGEST_NAME))?;
     }
@@ -184,7 +190,7 @@ fn verdict(out: &mut dyn Write, it: &Figures) -> io::Result<()> {
     let count = plural(it.violations.len(), "violation");
     writeln!(out, "{BAD}{:>12}  {count} of the invariants{BAD:#}", "✗")?;
     for violation in it.violations.iter().take(MOST_VIOLATIONS) {
-        writeln!(out, "{:>12}  {violation}", "")?;
+        writeln!(out, "{:>12}  {}", "", wording::quote(violation, usize::MAX))?;
     }
     let more = it.violations.len().saturating_sub(MOST_VIOLATIONS);
     if more > 0 {
@@ -209,7 +215,7 @@ pub(super) fn table(
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(std::iter::once("session").chain(NUMBERS).map(Cell::new));
     for session in sessions {
-        table.add_row(row(short_name(&session.file, name), &session.figures));
+        table.add_row(row(short_name(&session.shown(), name), &session.figures));
     }
     table.add_row(row(plural(sessions.len(), "session"), total));
     for at in 1..=NUMBERS.len() {

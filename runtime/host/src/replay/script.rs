@@ -14,6 +14,9 @@ use crate::call_of;
 /// Most tasks that a call lets go first at its end: enough to mix a full width of calls.
 const MOST_YIELDS: u64 = 16;
 
+/// How much longer than any other call one waits that is to be stopped.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Turns to play, one after the other.
 #[derive(Debug)]
 pub(super) struct Script {
@@ -144,20 +147,21 @@ impl Casting<'_> {
 
     fn takes(&self, at: usize, call: &RecordedCall) -> Duration {
         let longest = self.options.max_call;
-        let took = match (self.options.execute, &call.result) {
+        let takes = match (self.options.execute, &call.result) {
             (Execute::Dry, _) | (Execute::Recorded, None) => return Duration::ZERO,
-            // What it would have taken is not known: it waits for its stop.
+            // What it would have taken is not known: it waits for its stop, which comes at the
+            // latest when the culprit has taken the longest that a call takes.
             (Execute::Recorded, Some(it))
                 if it.ending == RecordedEnding::SiblingCancelled
                     && self.culprit.is_some_and(|culprit| culprit < at) =>
             {
-                longest
+                longest + PATIENCE
             }
-            (Execute::Recorded, Some(_)) => recorded_time(call).unwrap_or_default(),
+            (Execute::Recorded, Some(_)) => recorded_time(call).unwrap_or_default().min(longest),
         };
         match self.options.clock {
-            Clock::Virtual => took.min(longest),
-            Clock::Real { speed } => took.min(longest).div_f64(speed.get()),
+            Clock::Virtual => takes,
+            Clock::Real { speed } => takes.div_f64(speed.get()),
         }
     }
 

@@ -163,6 +163,22 @@ fn a_recorded_cancellation_among_readers_waits_for_its_stop() {
 }
 
 #[test]
+fn a_recorded_cancellation_waits_for_its_stop_even_where_the_culprit_takes_the_longest() {
+    let turn = [
+        call("a", "Read", 90_000, RecordedEnding::Error),
+        call("b", "Read", 5, RecordedEnding::SiblingCancelled),
+    ];
+    for (limit, seed) in [(0, 0), (0, 1), (60, 0), (60, 1), (60, 2), (60, 3)] {
+        let max_call = Duration::from_secs(limit);
+        let options = Options { max_call, seed, ..Options::default() };
+        let figures = played(recording([turn.to_vec()]), options).figures;
+        let times = (figures.makespan_us, figures.serial_us);
+        let limit_us = limit * 1_000_000;
+        assert_eq!((figures.cancelled, times), (1, (limit_us, 2 * limit_us)), "seed {seed}");
+    }
+}
+
+#[test]
 fn a_recorded_cancellation_that_nothing_explains_ends_by_itself() {
     let turn = vec![ok("a", "Read", 10), call("b", "Read", 5, RecordedEnding::SiblingCancelled)];
     let replayed = played(recording([turn]), Options::default());

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    block_start, block_stop, decode, delta, message_delta, message_start, message_stop, read, sse,
-    told, tool_start,
+    block_start, block_stop, decode, delta, message_delta, message_start, message_stop, pairs,
+    read, sse, told, tool_start,
 };
-use crate::{Input, MAX_INPUT_BYTES, MAX_RAW_BYTES, WireEvent};
+use crate::{Input, MAX_INPUT_BYTES, MAX_LINE_BYTES, MAX_RAW_BYTES, ProblemKind, WireEvent};
 
 fn told_of(events: &[Value]) -> Vec<String> {
     told(&decode(sse(events).as_bytes()))
@@ -322,6 +322,40 @@ fn the_bound_of_an_input_holds_for_all_open_blocks_together() {
 }
 
 #[test]
+fn input_that_comes_with_a_start_is_under_the_same_bound_and_so_is_a_name() {
+    let half = "x".repeat(MAX_INPUT_BYTES / 2);
+    let whole = |index: u64, id: &str, name: &str, input: &str| {
+        let block = json!({"type": "tool_use", "id": id, "name": name, "input": {"a": input}});
+        block_start(index, &block)
+    };
+    let events = [
+        message_start("m1"),
+        whole(0, "t1", "A", &half),
+        whole(1, "t2", "B", &half),
+        delta(1, "{}"),
+        whole(2, "t3", &half, "small"),
+        block_stop(0),
+        block_stop(1),
+        block_stop(2),
+    ];
+    let calls: Vec<_> = decode(sse(&events).as_bytes())
+        .into_iter()
+        .filter_map(|event| match event {
+            WireEvent::ToolUse(call) => Some(call),
+            WireEvent::MessageStarted { .. }
+            | WireEvent::MessageEnded { .. }
+            | WireEvent::Problem(_) => None,
+        })
+        .collect();
+    let runs: Vec<_> = calls.iter().map(|call| call.input.as_json().is_some()).collect();
+    assert_eq!(runs, [true, false, true]);
+    let Input::Malformed { raw, error } = &calls[1].input else { panic!("it parsed") };
+    assert!(raw.starts_with(r#"{"a":"xxx"#) && raw.len() <= MAX_RAW_BYTES);
+    assert!(error.contains("write it to a file in parts"), "{error}");
+    assert_eq!(calls[2].name.len(), MAX_RAW_BYTES);
+}
+
+#[test]
 fn input_nested_a_million_levels_is_malformed() {
     let events = [
         message_start("m1"),
@@ -375,6 +409,23 @@ fn open_blocks_are_bounded() {
     events.extend((0..65).map(|index| tool_start(index, &format!("t{index}"), "A")));
     let told = told_of(&events);
     assert_eq!(told[1], "! line 197: more than 64 blocks are open at once: this one was dropped");
+}
+
+#[test]
+fn a_line_past_the_bound_is_told_and_counted_even_before_the_first_event_of_a_recording() {
+    let long = format!("data: {}\n\n", "x".repeat(MAX_LINE_BYTES));
+    let rest = sse(&[
+        message_start("m"),
+        tool_start(0, "t1", "Read"),
+        block_stop(1),
+        block_stop(0),
+        message_stop(),
+    ]);
+    let recording = read(long + &rest);
+    let told: Vec<_> = recording.problems.iter().map(ToString::to_string).collect();
+    let too_long = format!("line 1: {}", ProblemKind::LineTooLong);
+    assert_eq!(told, [&*too_long, "line 10: stop of block 1, which is not open: ignored"]);
+    assert_eq!((pairs(&recording), recording.lines), (vec![vec!["t1".to_owned()]], 17));
 }
 
 #[test]

@@ -68,6 +68,23 @@ fn an_id_that_a_later_message_uses_for_another_call_is_a_call_of_its_own() {
     assert_eq!(problems(&recording), [ProblemKind::ReusedId { id: id.into() }]);
 }
 
+/// With a look at each use of the id for each call, and at each call for each result, this would
+/// take minutes.
+#[test]
+fn an_id_that_every_message_uses_is_read_as_quickly_as_any_other() {
+    const CALLS: usize = 20_000;
+    let use_of = |n: usize| call(&format!("m{n}"), 1, "t1", "Read", &json!({"offset": n}));
+    let answer = |n: usize| result(2, "t1", &json!(n.to_string()));
+    let mut entries: Vec<_> = (0..CALLS).map(use_of).chain((0..CALLS).map(answer)).collect();
+    // The first call again, and the first answer, which is no second one.
+    entries.extend([use_of(0), answer(0)]);
+    let recording = read(jsonl(&entries));
+    assert_eq!(recording.turns.len(), CALLS);
+    assert!(recording.turns.iter().all(|turn| turn.calls[0].result.is_some()));
+    let omitted = CALLS - 1 - MAX_PROBLEMS;
+    assert_eq!(problems(&recording)[MAX_PROBLEMS], ProblemKind::Omitted { count: omitted });
+}
+
 #[test]
 fn ids_are_opaque() {
     let ids = ["call_1f", "7d793037a0760186574b0282f2f435e7", "toolu_x", "1", "é"];

@@ -135,7 +135,7 @@ fn an_orphan_result_is_a_problem_with_its_line() {
         told,
         [
             "line 2: a tool_result for t9, which nothing called: left out",
-            "line 3: a tool_result for , which nothing called: left out",
+            "line 3: a tool_result for no id, which nothing called: left out",
         ]
     );
 }
@@ -215,6 +215,32 @@ fn corrupt_lines_are_skipped_and_told() {
     assert_eq!(problems(&recording)[2], ProblemKind::NotUtf8);
     assert_eq!(problems(&recording)[5], ProblemKind::CutLine);
     assert_eq!(recording.lines, 9);
+}
+
+#[test]
+fn what_is_told_of_a_corrupt_line_is_about_that_line() {
+    let good = call("m1", 1, "t1", "Read", &json!({})).to_string();
+    let told = |line: &str| {
+        let recording = read(format!("{good}\n{line}\r\n{good}\n"));
+        recording.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+    for (line, what) in [
+        (
+            r#"{"type":"assis"#,
+            "not an entry (EOF while parsing a string at line 1 column 14): skipped",
+        ),
+        (
+            "7",
+            "not an entry (invalid type: integer `7`, expected an object at line 1 column 1): skipped",
+        ),
+        (
+            r#"{"type":"user","message":7}"#,
+            "not an entry (its message: invalid type: integer `7`, expected an object at line 1 \
+             column 1): skipped",
+        ),
+    ] {
+        assert_eq!(told(line), format!("line 2: {what}"));
+    }
 }
 
 #[test]
