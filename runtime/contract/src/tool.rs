@@ -5,6 +5,7 @@ use std::future::Future;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use toolwright_kernel::Safety;
 
 use crate::card::Card;
@@ -42,6 +43,13 @@ pub trait Tool: Send + Sync + 'static {
     /// What the model should know of the tool beyond its description; may be long.
     fn prompt(&self) -> Cow<'static, str> {
         Cow::Borrowed("")
+    }
+
+    /// The JSON Schema of the output, for those who read it by program; [`schema_of`] derives one.
+    ///
+    /// [`schema_of`]: crate::schema_of
+    fn output_schema(&self) -> Option<Value> {
+        None
     }
 
     /// Whether the tool can be used at the moment: asked when a session's tools are assembled.
