@@ -66,7 +66,7 @@ pub use schema::{
     ACCEPTED_NAME_CHARS, BadName, BadSchema, EMITTED_NAME_CHARS, SCHEMA_BYTES, Unpublishable,
     check_name, schema_of,
 };
-pub use small::{SmallTool, tool};
+pub use small::{ToolDraft, tool};
 pub use tool::{InvalidInput, Output, Tool, ToolError};
 pub use toolwright_kernel::{
     CallIx, Cascade, Effects, Ending, Footprint, OnInterrupt, Progress, Refusal, Returned, Safety,

@@ -14,7 +14,7 @@ use crate::cx::{CheckCx, RunCx};
 use crate::erased::AnyTool;
 use crate::tool::{InvalidInput, Output, Tool, ToolError};
 
-/// Begins a small tool, which [`run`](SmallTool::run) completes.
+/// Begins a small tool, which [`run`](ToolDraft::run) completes.
 ///
 /// ```
 /// use toolwright_contract::{AnyTool, tool};
@@ -32,8 +32,8 @@ use crate::tool::{InvalidInput, Output, Tool, ToolError};
 pub fn tool<I>(
     name: impl Into<Cow<'static, str>>,
     description: impl Into<Cow<'static, str>>,
-) -> SmallTool<I> {
-    SmallTool {
+) -> ToolDraft<I> {
+    ToolDraft {
         card: Card::new(name, description),
         safety: Arc::new(|_| Safety::default()),
         check: Arc::new(|_, _| Ok(())),
@@ -43,7 +43,7 @@ pub fn tool<I>(
 /// A tool in the making, with an input of type `I`. Unless it says otherwise, its calls run alone,
 /// are taken to change things, and aren't cut off by an interrupt.
 #[must_use = "it is no tool before `run` says what it does"]
-pub struct SmallTool<I> {
+pub struct ToolDraft<I> {
     card: Card,
     safety: Arc<dyn Fn(&I) -> Safety + Send + Sync>,
     check: Arc<Check<I>>,
@@ -51,7 +51,7 @@ pub struct SmallTool<I> {
 
 type Check<I> = dyn Fn(&I, &CheckCx) -> Result<(), InvalidInput> + Send + Sync;
 
-impl<I: DeserializeOwned + JsonSchema + Send + Sync + 'static> SmallTool<I> {
+impl<I: DeserializeOwned + JsonSchema + Send + Sync + 'static> ToolDraft<I> {
     /// Says more on its card: aliases, limits, the deadline.
     pub fn card(mut self, write: impl FnOnce(Card) -> Card) -> Self {
         self.card = write(self.card);
@@ -90,7 +90,7 @@ impl<I: DeserializeOwned + JsonSchema + Send + Sync + 'static> SmallTool<I> {
 }
 
 struct Complete<I, F> {
-    parts: SmallTool<I>,
+    parts: ToolDraft<I>,
     run: F,
 }
 

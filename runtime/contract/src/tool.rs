@@ -16,6 +16,11 @@ use crate::present::{Present, Usual};
 
 /// One tool. Only [`card`](Self::card) and [`run`](Self::run) must be written; everything else
 /// has a default that fails closed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tool",
+    label = "has no `impl Tool`",
+    note = "implement `Tool` with `card` and `run`, or finish a `tool(…)` with `.run(…)`"
+)]
 pub trait Tool: Send + Sync + 'static {
     /// What the model sends. Its schema is derived from this type and from nothing else.
     type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;

@@ -102,6 +102,11 @@ fn of_branches(
     problems: &mut Vec<Problem>,
 ) {
     let here = error.instance_path();
+    if let Some(names) = needs(here, branches) {
+        let path = path(here, Some(&names));
+        let line = wording::missing_parameter(&path);
+        return problems.push(Problem { rank: Rank::Missing, path, line });
+    }
     let told_apart = |it: &ValidationError<'_>| matches!(it.kind(), Kind::Constant { .. });
     let of_shape = |it: &ValidationError<'_>| {
         let shape =
@@ -121,6 +126,19 @@ fn of_branches(
         return;
     }
     offer(error, branches.iter().flatten().filter(|it| it.instance_path() == here), problems);
+}
+
+/// The names of which one is needed, if that is all that the alternatives ask for.
+fn needs(here: &Location, branches: &[Vec<ValidationError<'static>>]) -> Option<String> {
+    let name = |branch: &Vec<ValidationError<'static>>| match branch.as_slice() {
+        [only] if only.instance_path() == here => {
+            let Kind::Required { property } = only.kind() else { return None };
+            property.as_str().map(str::to_owned)
+        }
+        _ => None,
+    };
+    let names: Option<Vec<String>> = branches.iter().map(name).collect();
+    names.filter(|it| !it.is_empty()).map(|it| it.join("` or `"))
 }
 
 /// One line of all that some errors at one place expect.
