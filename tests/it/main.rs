@@ -8,6 +8,7 @@
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of event")]
 
 mod admission;
+mod built_in_schemas;
 mod context;
 mod crashes;
 mod edit;

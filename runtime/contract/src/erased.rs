@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::FutureExt;
 use serde_json::Value;
@@ -16,6 +16,10 @@ use crate::conduct::Conduct;
 use crate::cx::{CheckCx, RunCx};
 use crate::papers::Outcome;
 use crate::present::Present;
+use crate::schema::{
+    ACCEPTED_NAME_CHARS, BadSchema, EMITTED_NAME_CHARS, Schema, Unpublishable, check_name,
+    fields_of,
+};
 use crate::tool::{InvalidInput, Output, Tool, ToolError};
 use crate::wording;
 
@@ -41,15 +45,19 @@ impl Drop for AnyInput {
     }
 }
 
+type Parsed = Result<(AnyInput, Safety), InvalidInput>;
+
 trait Erased: Send + Sync {
-    fn schema(&self) -> Value;
+    fn schema(&self) -> Result<Schema, BadSchema>;
+    fn fields(&self) -> &'static [&'static str];
+    fn output_schema(&self) -> Option<Value>;
     fn prompt(&self) -> Cow<'static, str>;
     fn is_enabled(&self) -> bool;
     fn conduct(&self, input: &AnyInput) -> Conduct;
     fn describe(&self, input: &AnyInput) -> Cow<'static, str>;
     fn matches(&self, input: &AnyInput, specifier: &str) -> bool;
     fn is_same(&self, one: &AnyInput, other: &AnyInput) -> bool;
-    fn parse(&self, input: &Value) -> Result<(AnyInput, Safety), InvalidInput>;
+    fn parse(&self, schema: &Schema, name: &str, input: &Value) -> Parsed;
     fn validate<'a>(
         &'a self,
         input: &'a AnyInput,
@@ -59,15 +67,16 @@ trait Erased: Send + Sync {
 }
 
 impl<T: Tool> Erased for T {
-    fn schema(&self) -> Value {
-        schemars::generate::SchemaSettings::draft2020_12()
-            .with(|it| {
-                it.inline_subschemas = true;
-                it.meta_schema = None;
-            })
-            .into_generator()
-            .into_root_schema_for::<T::Input>()
-            .to_value()
+    fn schema(&self) -> Result<Schema, BadSchema> {
+        Schema::derived::<T::Input>()
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        fields_of::<T::Input>()
+    }
+
+    fn output_schema(&self) -> Option<Value> {
+        Tool::output_schema(self)
     }
 
     fn prompt(&self) -> Cow<'static, str> {
@@ -95,11 +104,8 @@ impl<T: Tool> Erased for T {
         both.is_some_and(|(one, other)| Tool::is_same(self, one, other))
     }
 
-    fn parse(&self, input: &Value) -> Result<(AnyInput, Safety), InvalidInput> {
-        let input: T::Input = serde_path_to_error::deserialize(input).map_err(|it| {
-            let at = it.path().to_string();
-            InvalidInput(wording::misfit_input(&self.card().name, &at, it.inner()))
-        })?;
+    fn parse(&self, schema: &Schema, name: &str, input: &Value) -> Parsed {
+        let input: T::Input = schema.read(name, input).map_err(InvalidInput)?;
         let safety = self.safety(&input);
         Ok((AnyInput(Some(Box::new(input))), safety))
     }
@@ -159,6 +165,14 @@ pub struct AnyTool {
     card: Arc<Card>,
     present: Arc<dyn Present>,
     tool: Arc<dyn Erased>,
+    /// Made when it is first asked for, then the same for good.
+    schemas: Arc<Schemas>,
+}
+
+#[derive(Default)]
+struct Schemas {
+    input: OnceLock<Result<Schema, BadSchema>>,
+    output: OnceLock<Option<Value>>,
 }
 
 impl AnyTool {
@@ -166,7 +180,20 @@ impl AnyTool {
     #[must_use]
     pub fn new(tool: impl Tool) -> Self {
         let present = tool.present().into();
-        Self { card: Arc::new(tool.card()), present, tool: Arc::new(tool) }
+        let schemas = Arc::default();
+        Self { card: Arc::new(tool.card()), present, tool: Arc::new(tool), schemas }
+    }
+
+    /// Wraps a tool whose schema comes from elsewhere, as that of an outside server does. Inputs
+    /// are held against it as it stands: fields that it doesn't forbid are taken.
+    ///
+    /// # Errors
+    ///
+    /// [`BadSchema`] if no input could be held against it. Nothing outside it is ever looked up.
+    pub fn with_schema(tool: impl Tool<Input = Value>, schema: Value) -> Result<Self, BadSchema> {
+        let input = OnceLock::from(Ok(Schema::given(schema)?));
+        let schemas = Arc::new(Schemas { input, ..Schemas::default() });
+        Ok(Self { schemas, ..Self::new(tool) })
     }
 
     /// How its calls are shown to people.
@@ -181,10 +208,50 @@ impl AnyTool {
         &self.card
     }
 
-    /// The JSON Schema (draft 2020-12) of its input.
+    /// The JSON Schema (draft 2020-12) of its input, as the model should get it: the same bytes
+    /// each time.
+    ///
+    /// # Errors
+    ///
+    /// [`BadSchema`] if there can be none; every call is then refused.
+    ///
+    /// # Panics
+    ///
+    /// If the input's own `JsonSchema` does; see [`check`](Self::check).
+    pub fn schema(&self) -> Result<&Value, &BadSchema> {
+        self.compiled().map(Schema::published)
+    }
+
+    /// The JSON Schema of its output, if the tool says one.
     #[must_use]
-    pub fn schema(&self) -> Value {
-        self.tool.schema()
+    pub fn output_schema(&self) -> Option<&Value> {
+        let ask = || catch_unwind(AssertUnwindSafe(|| self.tool.output_schema())).ok().flatten();
+        self.schemas.output.get_or_init(ask).as_ref()
+    }
+
+    fn compiled(&self) -> Result<&Schema, &BadSchema> {
+        self.schemas.input.get_or_init(|| self.tool.schema()).as_ref()
+    }
+
+    /// Checks what would otherwise show in a request to the model, or in a call: names, schema,
+    /// and fields that the input takes without showing them. Worth a test of each tool.
+    ///
+    /// # Errors
+    ///
+    /// [`Unpublishable`], the first there is.
+    pub fn check(&self) -> Result<(), Unpublishable> {
+        check_name(&self.card.name, EMITTED_NAME_CHARS)?;
+        self.card.aliases.iter().try_for_each(|it| check_name(it, ACCEPTED_NAME_CHARS))?;
+        let tool = || self.card.name.to_string();
+        let asked = catch_unwind(AssertUnwindSafe(|| (self.compiled(), self.tool.fields())));
+        let (schema, fields) = asked.map_err(|_| Unpublishable::Panics(tool()))?;
+        let published = schema.map(Schema::published);
+        let published =
+            published.map_err(|why| Unpublishable::Schema { tool: tool(), why: why.clone() })?;
+        match fields.iter().find(|it| published["properties"].get(**it).is_none()) {
+            Some(it) => Err(Unpublishable::HiddenField { tool: tool(), field: (*it).to_owned() }),
+            None => Ok(()),
+        }
     }
 
     /// What the model should know of it beyond its description. Nothing, if the tool panics.
@@ -218,12 +285,17 @@ impl AnyTool {
     }
 
     /// Parses an input and asks how safe it is. A panic in either is an invalid input.
-    pub(crate) fn parse(&self, input: &Value) -> Result<(AnyInput, Safety), InvalidInput> {
+    pub(crate) fn parse(&self, input: &Value) -> Parsed {
         // serde would take an array for a struct, field by field, whatever the schema says.
         if !input.is_object() {
             return Err(InvalidInput(wording::not_an_object(&self.card.name)));
         }
-        catch_unwind(AssertUnwindSafe(|| self.tool.parse(input))).unwrap_or_else(|panic| {
+        let parse = || {
+            let name = &self.card.name;
+            let unusable = |why: &BadSchema| InvalidInput(wording::unusable_schema(name, why));
+            self.tool.parse(self.compiled().map_err(unusable)?, name, input)
+        };
+        catch_unwind(AssertUnwindSafe(parse)).unwrap_or_else(|panic| {
             Err(InvalidInput(wording::panicked_on_input(&self.card.name, &panic_text(&*panic))))
         })
     }

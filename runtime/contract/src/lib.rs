@@ -43,6 +43,8 @@ mod pool;
 pub mod present;
 mod reads;
 mod registry;
+mod schema;
+mod small;
 mod tool;
 pub mod wording;
 
@@ -62,6 +64,11 @@ pub use papers::{
 pub use pool::Pool;
 pub use reads::{Digest, Reads, SeenFile};
 pub use registry::{NameTaken, Registry};
+pub use schema::{
+    ACCEPTED_NAME_CHARS, BadName, BadSchema, EMITTED_NAME_CHARS, SCHEMA_BYTES, Unpublishable,
+    check_name, schema_of,
+};
+pub use small::{ToolDraft, tool};
 pub use tool::{InvalidInput, Output, Tool, ToolError};
 pub use toolwright_kernel::{
     CallIx, Cascade, Effects, Ending, Footprint, OnInterrupt, Progress, Refusal, Returned, Safety,

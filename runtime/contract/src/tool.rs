@@ -16,6 +16,11 @@ use crate::present::{Present, Usual};
 
 /// One tool. Only [`card`](Self::card) and [`run`](Self::run) must be written; everything else
 /// has a default that fails closed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tool",
+    label = "has no `impl Tool`",
+    note = "implement `Tool` with `card` and `run`, or finish a `tool(…)` with `.run(…)`"
+)]
 pub trait Tool: Send + Sync + 'static {
     /// What the model sends. Its schema is derived from this type and from nothing else.
     type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
@@ -43,6 +48,13 @@ pub trait Tool: Send + Sync + 'static {
     /// What the model should know of the tool beyond its description; may be long.
     fn prompt(&self) -> Cow<'static, str> {
         Cow::Borrowed("")
+    }
+
+    /// The JSON Schema of the output, for those who read it by program; [`schema_of`] derives one.
+    ///
+    /// [`schema_of`]: crate::schema_of
+    fn output_schema(&self) -> Option<Value> {
+        None
     }
 
     /// Whether the tool can be used at the moment: asked when a session's tools are assembled.

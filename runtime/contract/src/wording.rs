@@ -48,10 +48,58 @@ pub(crate) fn unparseable_input(tool: &str, raw: &str, error: &str) -> String {
     ))
 }
 
-pub(crate) fn misfit_input(tool: &str, at: &str, error: &serde_json::Error) -> String {
+/// An input that doesn't fit, with one line for each problem.
+pub(crate) fn misfit_input(tool: &str, lines: &[String]) -> String {
+    let issues = if lines.len() == 1 { "issue" } else { "issues" };
+    format!(
+        "InputValidationError: {tool} failed due to the following {issues}:\n{}",
+        lines.join("\n")
+    )
+}
+
+pub(crate) fn missing_parameter(path: &str) -> String {
+    format!("The required parameter `{}` is missing", quote(path, QUOTE_CHARS))
+}
+
+pub(crate) fn mistyped_parameter(path: &str, expected: &str, provided: &str) -> String {
+    let path = quote(path, QUOTE_CHARS);
+    format!("The parameter `{path}` type is expected as `{expected}` but provided as `{provided}`")
+}
+
+pub(crate) fn unexpected_parameter(path: &str) -> String {
+    format!("An unexpected parameter `{}` was provided", quote(path, QUOTE_CHARS))
+}
+
+/// A value of the right type that is out of range, or no option. `expected` has its own quotes.
+pub(crate) fn misfit_parameter(path: &str, expected: &str, provided: &str) -> String {
+    let path = quote(path, QUOTE_CHARS);
+    let provided = quote(provided, QUOTE_CHARS);
+    let expected = quote(expected, 2 * QUOTE_CHARS);
+    format!("The parameter `{path}` value is expected as {expected} but provided as `{provided}`")
+}
+
+pub(crate) fn refused_parameter(path: &str, why: &str) -> String {
+    let (path, why) = (quote(path, QUOTE_CHARS), quote(why, QUOTE_CHARS));
+    format!("The parameter `{path}` is not accepted: {why}")
+}
+
+pub(crate) fn one_of(options: &[String]) -> String {
+    let options: Vec<_> = options.iter().map(|it| format!("`{it}`")).collect();
+    options.join(" or ")
+}
+
+pub(crate) fn and_more(problems: usize) -> String {
+    format!("and {problems} more")
+}
+
+/// What the type says where the schema has nothing to say.
+pub(crate) fn not_understood(at: &str, error: &serde_json::Error) -> String {
     let place = if at == "." { String::new() } else { format!("`{}`: ", quote(at, QUOTE_CHARS)) };
-    let error = quote(&error.to_string(), QUOTE_CHARS);
-    format!("InputValidationError: {tool} failed due to the following issue:\n{place}{error}")
+    format!("{place}{}", quote(&error.to_string(), QUOTE_CHARS))
+}
+
+pub(crate) fn unusable_schema(tool: &str, why: &dyn std::fmt::Display) -> String {
+    format!("InputValidationError: the schema of {tool} can't be used, so no input can: {why}")
 }
 
 pub(crate) fn not_an_object(tool: &str) -> String {

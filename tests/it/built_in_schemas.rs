@@ -1,0 +1,87 @@
+//! The schemas of the built-in tools, and what a model reads whose input doesn't fit one.
+
+use serde_json::{Value, json};
+use toolwright::{AnyTool, Registry, ToolUse, built_in_tools};
+use toolwright_contract::Screening;
+
+fn schemas() -> Vec<(String, Value)> {
+    let schema = |it: &AnyTool| (it.card().name.to_string(), it.schema().unwrap().clone());
+    built_in_tools().iter().map(schema).collect()
+}
+
+/// The lines of the refusal, `fits` if there is none.
+fn screened(tool: &str, input: Value) -> String {
+    let tools = Registry::new(built_in_tools()).unwrap();
+    match ToolUse::new("c0", tool, input).screen(&tools) {
+        Screening::Passed(_) => "fits".to_owned(),
+        Screening::Failed(_, text) => text,
+    }
+}
+
+#[test]
+fn every_built_in_tool_can_be_published_and_hides_no_field() {
+    for tool in built_in_tools() {
+        assert_eq!(tool.check(), Ok(()));
+    }
+}
+
+#[test]
+fn every_schema_is_one_of_draft_2020_12() {
+    for (tool, schema) in schemas() {
+        if let Err(error) = jsonschema::draft202012::meta::validate(&schema) {
+            panic!("{tool}: {error}");
+        }
+    }
+}
+
+#[test]
+fn every_schema_keeps_the_restrictions_of_the_api() {
+    for (tool, schema) in schemas() {
+        assert_eq!(schema["type"], "object", "{tool}");
+        for keyword in ["anyOf", "oneOf", "allOf", "$ref", "$schema", "title"] {
+            assert!(schema.get(keyword).is_none(), "{tool}: {keyword}");
+        }
+        assert_eq!(schema["additionalProperties"], false, "{tool}");
+        assert!(!schema.to_string().contains("\"uint"), "{tool}: {schema}");
+    }
+}
+
+#[test]
+fn the_schemas_have_the_same_bytes_whenever_they_are_made() {
+    assert_eq!(
+        serde_json::to_string(&schemas()).unwrap(),
+        serde_json::to_string(&schemas()).unwrap()
+    );
+}
+
+#[test]
+fn what_does_not_fit_the_list_of_things_to_do_is_told_in_full() {
+    let todo = |status: Value| json!({"content": "Do it", "status": status, "activeForm": "Doing"});
+    let told: Vec<_> = [
+        json!({"todos": []}),
+        json!({"todos": [todo(json!("in_progress"))]}),
+        json!({}),
+        json!({"todos": "[]"}),
+        json!({"todos": [todo(json!("done"))], "merge": true}),
+        json!({"todos": [todo(json!(1)), {"content": "Do it", "active_form": "Doing"}]}),
+    ]
+    .into_iter()
+    .map(|it| screened("TodoWrite", it))
+    .collect();
+    insta::assert_snapshot!(told.join("\n"), @"
+    fits
+    fits
+    <tool_use_error>InputValidationError: TodoWrite failed due to the following issue:
+    The required parameter `todos` is missing</tool_use_error>
+    <tool_use_error>InputValidationError: TodoWrite failed due to the following issue:
+    The parameter `todos` type is expected as `array` but provided as `string`</tool_use_error>
+    <tool_use_error>InputValidationError: TodoWrite failed due to the following issues:
+    The parameter `todos[0].status` value is expected as `pending` or `in_progress` or `completed` but provided as `done`
+    An unexpected parameter `merge` was provided</tool_use_error>
+    <tool_use_error>InputValidationError: TodoWrite failed due to the following issues:
+    The required parameter `todos[1].status` is missing
+    The required parameter `todos[1].activeForm` is missing
+    The parameter `todos[0].status` type is expected as `string` but provided as `number`
+    An unexpected parameter `todos[1].active_form` was provided</tool_use_error>
+    ");
+}
