@@ -5,6 +5,7 @@ use std::future::Future;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 /// Spawns the tasks of one session.
 #[derive(Clone, Default)]
@@ -35,6 +36,11 @@ impl Crew {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
         self.tracker.spawn_blocking(work)
+    }
+
+    /// Counts as a task for as long as it lives: what isn't spawned here, but is to be waited for.
+    pub(crate) fn counted(&self) -> TaskTrackerToken {
+        self.tracker.token()
     }
 
     /// Tasks that haven't ended.

@@ -8,6 +8,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_util::task::TaskTracker;
 use toolwright::{Card, HowEnded, Output, Rules, RunCx, Safety, Tool, ToolError, ToolUse};
 use toolwright_contract::{AnyTool, EventKind};
 
@@ -44,14 +46,15 @@ impl Tool for Forks {
 
     async fn run(&self, it: Steps, cx: RunCx) -> Result<Output<String>, ToolError> {
         let second = cx.clone();
-        let second = tokio::spawn(async move {
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
             for _ in 0..it.steps {
                 step_aside().await;
             }
             second.run_nested(vec![call("second", json!({}))]).await
         });
         let first = cx.run_nested(vec![call("first", json!({}))]).await;
-        let second = second.await.expect("it ends");
+        let second = tasks.join_all().await.concat();
         Ok(format!("{}|{}", first[0].content.text(), second[0].content.text()).into())
     }
 }
@@ -69,7 +72,7 @@ async fn nested_turns_that_begin_as_others_end_never_wait_for_their_own_parents_
 }
 
 /// Ends, and leaves a task behind that has begun to nest a call, and one that will.
-struct Leaves(mpsc::UnboundedSender<String>);
+struct Leaves(mpsc::UnboundedSender<String>, TaskTracker);
 
 impl Tool for Leaves {
     type Input = Nothing;
@@ -86,7 +89,7 @@ impl Tool for Leaves {
     async fn run(&self, _: Nothing, cx: RunCx) -> Result<Output<String>, ToolError> {
         for (id, ms) in [("early", 0), ("late", 20)] {
             let (cx, told) = (cx.clone(), self.0.clone());
-            tokio::spawn(async move {
+            self.1.spawn(async move {
                 pass(ms).await;
                 let results = cx.run_nested(vec![call(id, json!({"ms": 50}))]).await;
                 told.send(results[0].content.text()).expect("the test listens");
@@ -100,7 +103,7 @@ impl Tool for Leaves {
 #[tokio::test(start_paused = true)]
 async fn calls_of_a_call_that_has_ended_are_stopped_and_none_begins() {
     let (told, mut tells) = mpsc::unbounded_channel();
-    let tools = [AnyTool::new(Leaves(told)), AnyTool::new(Scripted::new())];
+    let tools = [AnyTool::new(Leaves(told, TaskTracker::new())), AnyTool::new(Scripted::new())];
     let house = House::with_tools(tools, |_| {}).await;
     let results = house.run([ToolUse::new("0", "Leaves", json!({}))]).await;
     assert_eq!(texts(&results), ["ended"]);

@@ -96,9 +96,8 @@ async fn a_shutdown_answers_for_no_scheduler_that_is_still_at_work() {
     let turn =
         house.turn((0..3).map(|n| ToolUse::new(n.to_string(), "Hesitates", json!({})))).await;
     house.until(|it| matches!(it, EventKind::TurnOpened { .. })).await;
-    let finishing = tokio::spawn(turn.finish());
     // That nothing is told of a turn that is over, and all of it when the shutdown ends, is the
     // history's to say.
-    house.close().await;
-    assert_eq!(finishing.await.unwrap().results.len(), 3);
+    let (results, _) = tokio::join!(turn.finish(), house.close());
+    assert_eq!(results.results.len(), 3);
 }

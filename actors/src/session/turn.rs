@@ -215,6 +215,8 @@ pub(super) async fn open(
     cascade: Cascade,
 ) -> Result<TurnHandle, SessionClosed> {
     let supervisor = house.supervisor.get().ok_or(SessionClosed)?;
+    // Before the look: a shutdown that isn't seen here waits until the turn is registered or closed.
+    let _opening = house.crew.counted();
     if house.is_closed() {
         return Err(SessionClosed);
     }
