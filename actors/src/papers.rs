@@ -1,9 +1,9 @@
 //! The jobs that stages hand on: a paper with all that it needs on its way, owed answer included.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
-use toolwright_contract::{CheckCx, InvalidInput, OutcomeKind, Refusal, Screened, TurnId, wording};
+use toolwright_contract::{
+    AnyTool, CheckCx, InvalidInput, OutcomeKind, Refusal, Screened, TurnId, wording,
+};
 
 use crate::hooks::Wish;
 use crate::inbox::Share;
@@ -42,7 +42,7 @@ pub(crate) async fn check(screened: &Screened, cx: &CheckCx) -> Result<(), (Refu
 
 /// A call on its way out: hooks after it, then the store.
 pub(crate) struct AfterJob {
-    pub(crate) tool: Cow<'static, str>,
+    pub(crate) tool: AnyTool,
     /// The input it ran with; null where no hook wants to see it.
     pub(crate) input: Value,
     pub(crate) kind: OutcomeKind,

@@ -20,6 +20,8 @@ pub struct Script {
     pub writes: bool,
     /// Lets a user's interrupt pass by.
     pub block: bool,
+    /// Can't do without a person.
+    pub person: bool,
     /// Fails with this text.
     pub fail: Option<String>,
     /// Whether the failure takes siblings along.

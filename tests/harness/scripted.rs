@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 use toolwright_contract::{
-    Card, CheckCx, Content, ContextChange, Effects, Footprint, InvalidInput, OnInterrupt, Output,
-    ResultLimit, RunCx, Safety, Tool, ToolError, ToolResult, ToolUse,
+    Card, CheckCx, Conduct, Content, ContextChange, Effects, Footprint, InvalidInput, OnInterrupt,
+    Output, ResultLimit, RunCx, Safety, Tool, ToolError, ToolResult, ToolUse,
 };
 
 use crate::{Script, step_aside};
@@ -79,6 +79,10 @@ impl Tool for Scripted {
             effects: if it.writes { Effects::Writes } else { Effects::ReadOnly },
             on_interrupt: if it.block { OnInterrupt::Block } else { OnInterrupt::Cancel },
         }
+    }
+
+    fn conduct(&self, it: &Script) -> Conduct {
+        Conduct { needs_user: it.person, ..Conduct::default() }
     }
 
     async fn validate(&self, it: &Script, _: &CheckCx) -> Result<(), InvalidInput> {

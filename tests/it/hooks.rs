@@ -73,6 +73,16 @@ async fn a_hook_hears_the_tools_it_is_for_and_their_checked_input() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_hook_for_a_former_name_hears_the_tool_of_today() {
+    let deny = decides(HookDecision::Deny("no".into()));
+    let names = Matcher::Names(vec!["OldScripted".into()]);
+    let hook = Hook::before("old", names, move |_| std::future::ready(deny.clone()));
+    let house = with(vec![hook]).await;
+    assert_eq!(house.run([call("a", json!({}))]).await.ended, [Refused]);
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_input_that_a_hook_gives_is_the_one_that_runs() {
     let house = with(vec![says("change", gives(json!({"say": "changed"})))]).await;
     assert_eq!(texts(&house.run([call("a", json!({}))]).await), ["changed"]);

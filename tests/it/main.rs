@@ -17,6 +17,7 @@ mod lanes;
 mod loose_ends;
 mod nested;
 mod observation;
+mod offered_tools;
 mod permissions;
 mod read;
 mod replay;

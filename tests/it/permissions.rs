@@ -364,3 +364,11 @@ async fn a_stop_at_any_step_of_the_way_to_a_question_leaves_none_open() {
         house.close().await;
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_needs_a_person_is_asked_about_whatever_allows_it() {
+    let house = House::open().await;
+    let results = house.run([call("a", json!({"person": true}))]).await;
+    assert!(texts(&results)[0].contains("requires approval"), "{:?}", texts(&results));
+    house.close().await;
+}

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use toolwright_contract::{Content, OutcomeKind, ToolUseId};
+use toolwright_contract::{Card, Content, OutcomeKind, ToolUseId};
 
 use crate::papers::{AfterJob, GateJob};
 
@@ -53,15 +53,18 @@ enum Callback {
 pub enum Matcher {
     /// Every tool.
     All,
-    /// Tools of these names.
+    /// Tools that answer to one of these names, former names included.
     Names(Vec<String>),
 }
 
 impl Matcher {
-    fn matches(&self, tool: &str) -> bool {
+    fn matches(&self, card: &Card) -> bool {
         match self {
             Self::All => true,
-            Self::Names(names) => names.iter().any(|it| it == tool),
+            Self::Names(names) => {
+                let is_named = |it: &str| names.iter().any(|name| name == it);
+                is_named(&card.name) || card.aliases.iter().any(|it| is_named(it))
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::join_all;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use toolwright_contract::{Refusal, wording};
+use toolwright_contract::{Card, Refusal, wording};
 
 use super::core::{Merged, merge};
 use super::{
@@ -53,7 +53,7 @@ impl Actor for Hooks {
         crate::faults::strike(toolwright_contract::StageName::Hooks);
         match msg {
             HooksMsg::Before(job) => {
-                let asked = before_hooks(&house.hooks, &job.screened.tool().card().name);
+                let asked = before_hooks(&house.hooks, job.screened.tool().card());
                 if asked.is_empty() {
                     go_on(job, &house.permissions);
                 } else {
@@ -61,7 +61,7 @@ impl Actor for Hooks {
                 }
             }
             HooksMsg::After(job) => {
-                let told = after_hooks(&house.hooks, &job.tool);
+                let told = after_hooks(&house.hooks, job.tool.card());
                 if told.is_empty() {
                     house.store.cast(StoreMsg::Keep(job));
                 } else {
@@ -73,12 +73,12 @@ impl Actor for Hooks {
     }
 }
 
-fn before_hooks(hooks: &[Hook], tool: &str) -> Vec<Hook> {
+fn before_hooks(hooks: &[Hook], tool: &Card) -> Vec<Hook> {
     let is_before = |it: &&Hook| matches!(it.callback, Callback::Before(_));
     hooks.iter().filter(is_before).filter(|it| it.tools.matches(tool)).cloned().collect()
 }
 
-fn after_hooks(hooks: &[Hook], tool: &str) -> Vec<Hook> {
+fn after_hooks(hooks: &[Hook], tool: &Card) -> Vec<Hook> {
     let is_after = |it: &&Hook| matches!(it.callback, Callback::After(_));
     hooks.iter().filter(is_after).filter(|it| it.tools.matches(tool)).cloned().collect()
 }
@@ -152,7 +152,7 @@ async fn after(mut job: Box<AfterJob>, hooks: Vec<Hook>, store: Stage<StoreMsg>)
     let telling = hooks.iter().map(|hook| {
         let call = AfterCall {
             id: keep.result.id.clone(),
-            tool: job.tool.to_string(),
+            tool: job.tool.card().name.to_string(),
             input: job.input.clone(),
             kind: job.kind,
             content: content.clone(),

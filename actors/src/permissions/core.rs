@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use toolwright_contract::{Safety, wording};
+use toolwright_contract::{Card, Safety, wording};
 use toolwright_kernel::Effects;
 
 use crate::hooks::Wish;
@@ -69,20 +69,20 @@ impl Rules {
         Self { otherwise: Otherwise::Allow, ..Self::default() }
     }
 
-    /// Decides. `names` are the tool's name and its aliases: a rule for any of them counts.
-    pub(crate) fn decide<'a>(
-        &self,
-        names: impl Iterator<Item = &'a str> + Clone,
-        safety: Safety,
-        wish: &Wish,
-    ) -> Decision {
-        let tool = names.clone().next().unwrap_or_default();
-        let named_in = |rule: &Names| names.clone().any(|it| rule.has(it));
+    /// Decides. A rule for a former name of the tool counts like one for its name.
+    pub(crate) fn decide(&self, case: &Case<'_>) -> Decision {
+        let Case { card, safety, needs_user, wish } = *case;
+        let tool = &*card.name;
+        let named_in =
+            |rule: &Names| rule.has(tool) || card.aliases.iter().any(|alias| rule.has(alias));
         if named_in(&self.deny) {
             return Decision::Deny(wording::denied(tool));
         }
         if let Wish::Ask(why) = wish {
             return Decision::Ask(why.clone());
+        }
+        if needs_user {
+            return Decision::Ask(format!("{tool} needs a person."));
         }
         if named_in(&self.ask) {
             return Decision::Ask(format!("A rule asks before {tool}."));
@@ -100,6 +100,16 @@ impl Rules {
     }
 }
 
+/// What there is to decide.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Case<'a> {
+    pub(crate) card: &'a Card,
+    pub(crate) safety: Safety,
+    /// Whether the call can't do without a person, whatever rules say.
+    pub(crate) needs_user: bool,
+    pub(crate) wish: &'a Wish,
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -107,7 +117,20 @@ mod tests {
     use super::*;
 
     fn decide(rules: &Rules, tool: &str, safety: Safety, wish: Wish) -> Decision {
-        rules.decide([tool].into_iter(), safety, &wish)
+        let card = Card::new(tool.to_owned(), "");
+        rules.decide(&Case { card: &card, safety, needs_user: false, wish: &wish })
+    }
+
+    #[test]
+    fn a_call_that_needs_a_person_is_asked_about_whatever_allows_it_and_denied_all_the_same() {
+        let rules = Rules { allow: ["A"].into(), deny: ["B"].into(), ..Rules::allow_everything() };
+        let needs = |tool: &'static str, wish| {
+            let (card, safety) = (Card::new(tool, ""), Safety::read_only());
+            rules.decide(&Case { card: &card, safety, needs_user: true, wish: &wish })
+        };
+        assert!(matches!(needs("A", Wish::Allow), Decision::Ask(_)));
+        assert!(matches!(needs("C", Wish::None), Decision::Ask(_)));
+        assert!(matches!(needs("B", Wish::None), Decision::Deny(_)));
     }
 
     #[test]
@@ -129,7 +152,9 @@ mod tests {
     #[test]
     fn a_rule_for_an_alias_counts() {
         let rules = Rules { deny: ["Old"].into(), ..Rules::allow_everything() };
-        let decision = rules.decide(["New", "Old"].into_iter(), Safety::default(), &Wish::None);
+        let card = Card::new("New", "").alias("Old");
+        let (safety, wish) = (Safety::default(), Wish::None);
+        let decision = rules.decide(&Case { card: &card, safety, needs_user: false, wish: &wish });
         assert!(matches!(decision, Decision::Deny(_)));
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use toolwright_contract::{Permit, Refusal, RequestId, wording};
 
-use super::core::{Decision, Rules};
+use super::core::{Case, Decision, Rules};
 use super::{Answer, Ask, Listener, PermissionsMsg, Question, Standing};
 use crate::crew::Crew;
 use crate::papers::GateJob;
@@ -85,9 +85,10 @@ impl Actor for Permissions {
 
 impl State {
     fn decide(&self, job: &GateJob) -> Decision {
-        let card = job.screened.tool().card();
-        let names = std::iter::once(&card.name).chain(&card.aliases).map(AsRef::as_ref);
-        self.rules.decide(names, job.screened.safety(), &job.wish)
+        let GateJob { screened, wish, .. } = job;
+        let needs_user = screened.conduct().needs_user;
+        let (card, safety) = (screened.tool().card(), screened.safety());
+        self.rules.decide(&Case { card, safety, needs_user, wish })
     }
 
     fn ask(&mut self, mut job: Box<GateJob>, message: String) {

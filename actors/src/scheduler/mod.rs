@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
-use toolwright_contract::{CallIx, ToolUse};
+use toolwright_contract::{CallIx, Registry, ToolUse};
 use toolwright_kernel::{Admission, Policy};
 
 use crate::inbox::Inbox;
@@ -39,6 +39,7 @@ pub(crate) enum SchedulerMsg {
 /// What a scheduler is started with.
 pub(crate) struct SchedulerArgs {
     pub(crate) house: Arc<House>,
+    pub(crate) tools: Arc<Registry>,
     pub(crate) lineage: Lineage,
     pub(crate) policy: Policy,
     pub(crate) lanes: Admission,

@@ -179,7 +179,8 @@ impl State {
             | Ending::Refused(_)
             | Ending::Stopped(..) => OutcomeKind::Failure,
         };
-        let tool = slip.tool_name();
+        // Only a tool that is there has run; without it, the duty stands for the result.
+        let Some(tool) = slip.tool.clone() else { return drop(owed) };
         let input = std::mem::take(&mut outcome.input);
         let job = Box::new(AfterJob { tool, input, kind, owed });
         let alone = self.turn.calls().get(ix.at()).and_then(|it| it.place())

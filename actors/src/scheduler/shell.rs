@@ -104,9 +104,9 @@ impl State {
     }
 
     fn submitted(&mut self, ix: CallIx, call: ToolUse) {
-        let tool = self.args.house.registry.get(&call.name).cloned();
+        let tool = self.args.tools.get(&call.name).cloned();
         let (id, name) = (call.id.clone(), self.args.ledger.see(ix).into_string());
-        let (fact, stage) = match call.screen(&self.args.house.registry) {
+        let (fact, stage) = match call.screen(&self.args.tools) {
             Screening::Passed(it) => (Ok(it.safety()), Paper::Screened(it)),
             Screening::Failed(why, text) => (Err(why), Paper::Refusal(text)),
         };

@@ -27,7 +27,8 @@ use crate::store::StoreMsg;
 
 /// See the module.
 pub(crate) struct House {
-    pub(crate) registry: Registry,
+    /// The tools on offer; a turn keeps those that it was opened with.
+    pub(crate) tools: RwLock<Arc<Registry>>,
     pub(crate) policy: Policy,
     pub(crate) width: NonZeroU16,
     pub(crate) times: Times,
@@ -109,6 +110,10 @@ impl House {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn tools(&self) -> Arc<Registry> {
+        self.tools.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A poisoned lock is taken all the same: every change is one step.

@@ -8,7 +8,7 @@ mod turn;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use ractor::{Actor as _, ActorRef};
@@ -202,6 +202,19 @@ impl Session {
         self.0.house.permissions.cast(PermissionsMsg::RulesChanged);
     }
 
+    /// The tools on offer now.
+    #[must_use]
+    pub fn tools(&self) -> Arc<Registry> {
+        self.0.house.tools()
+    }
+
+    /// Offers other tools from now on. A turn that is open keeps those that it was opened with:
+    /// a tool that changes meanwhile changes no call of it.
+    pub fn set_tools(&self, tools: Registry) {
+        let mut offered = self.0.house.tools.write().unwrap_or_else(PoisonError::into_inner);
+        *offered = Arc::new(tools);
+    }
+
     /// What calls share, as it is now.
     #[must_use]
     pub fn context(&self) -> Arc<SessionContext> {
@@ -283,7 +296,7 @@ impl House {
 
 fn house_of(config: Config) -> (House, Option<PathBuf>) {
     let house = House {
-        registry: config.tools,
+        tools: RwLock::new(Arc::new(config.tools)),
         policy: Policy { cascade: config.cascade, max_calls: config.max_calls },
         width: config.width,
         times: Times { deadline: config.deadline, grace: config.grace, wait: config.wait },

@@ -229,6 +229,7 @@ pub(super) async fn open(
     let orphaned = CancellationToken::new();
     let args = SchedulerArgs {
         house: house.clone(),
+        tools: house.tools(),
         lineage: Lineage { turn, depth },
         policy: Policy { cascade, ..house.policy },
         lanes: house.desk.lanes_for(house.width, &inbox),
