@@ -131,3 +131,15 @@ async fn where_no_file_can_be_nothing_is_left() {
     assert_eq!(folder.names(), ["file", "folder"]);
     folder.close().await;
 }
+
+#[tokio::test]
+async fn what_one_session_has_read_another_has_not() {
+    let (one, other) = (Folder::open().await, Folder::open().await);
+    let path = one.put("file", "old");
+    one.ok("Read", json!({"file_path": path})).await;
+    let write = json!({"file_path": path, "content": "new"});
+    assert_eq!(other.fails("Write", write.clone()).await, UNREAD);
+    one.ok("Write", write).await;
+    one.close().await;
+    other.close().await;
+}

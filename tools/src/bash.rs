@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolwright_contract::{
-    Card, CheckCx, ContextChange, Effects, Footprint, InvalidInput, OnInterrupt, Output,
+    Card, CheckCx, Conduct, ContextChange, Effects, Footprint, InvalidInput, OnInterrupt, Output,
     ResultLimit, RunCx, Safety, SessionContext, Tool, ToolError,
 };
 
@@ -76,6 +76,12 @@ impl Tool for Bash {
             effects: Effects::Writes,
             on_interrupt: OnInterrupt::Cancel,
         }
+    }
+
+    /// For the same reason it may do anything.
+    fn conduct(&self, input: &Input) -> Conduct {
+        let for_classifier = Some(input.command.clone());
+        Conduct { destructive: true, open_world: true, for_classifier, ..Conduct::default() }
     }
 
     async fn validate(&self, input: &Input, cx: &CheckCx) -> Result<(), InvalidInput> {

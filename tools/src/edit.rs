@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_contract::{
-    Card, CheckCx, InvalidInput, Output, Reads, RunCx, SessionContext, Tool, ToolError,
+    Card, CheckCx, Conduct, InvalidInput, Output, Reads, RunCx, SessionContext, Tool, ToolError,
 };
 
 use crate::fault::{Fault, off_thread};
@@ -47,6 +47,13 @@ impl Tool for Edit {
              unless replace_all is set: quote enough around the place that is meant.",
         )
         .telling(&["file_path"])
+    }
+
+    /// A call runs alone, as any does that says nothing else: so the calls of a message change a
+    /// file one after another, by whatever names they know it.
+    fn conduct(&self, input: &Input) -> Conduct {
+        let paths = vec![input.file_path.clone().into()];
+        Conduct { destructive: true, paths, ..Conduct::default() }
     }
 
     async fn validate(&self, input: &Input, cx: &CheckCx) -> Result<(), InvalidInput> {

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_contract::{
-    Card, CheckCx, InvalidInput, Output, Reads, ResultLimit, RunCx, Safety, SeenFile, Tool,
-    ToolError,
+    Card, CheckCx, Conduct, InvalidInput, Look, Output, Reads, ResultLimit, RunCx, Safety,
+    SeenFile, Tool, ToolError,
 };
 
 use crate::fault::{Fault, off_thread};
@@ -59,6 +59,14 @@ impl Tool for Read {
 
     fn safety(&self, _: &Input) -> Safety {
         Safety::read_only()
+    }
+
+    fn conduct(&self, input: &Input) -> Conduct {
+        Conduct {
+            look: Look::Read,
+            paths: vec![input.file_path.clone().into()],
+            ..Conduct::default()
+        }
     }
 
     async fn validate(&self, input: &Input, cx: &CheckCx) -> Result<(), InvalidInput> {
