@@ -93,10 +93,10 @@ async fn a_rule_for_a_former_name_counts_and_a_call_by_it_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rule_with_arguments_matches_nothing_yet() {
+async fn a_deny_with_arguments_has_every_call_of_its_tool_asked_about() {
     let deny = Rules { deny: ["Scripted(x)"].into(), ..Rules::allow_everything() };
     let house = House::with(|it| it.rules = deny).await;
-    assert_eq!(house.run([call("a", json!({}))]).await.ended, [Ok]);
+    assert_eq!(house.run([call("a", json!({}))]).await.ended, [Refused]);
     house.close().await;
 }
 

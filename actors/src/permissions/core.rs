@@ -7,20 +7,68 @@ use toolwright_kernel::Effects;
 
 use crate::hooks::Wish;
 
-/// Tool names of a rule.
+/// The tools that a list of rules is about.
+///
+/// A rule is a tool's name; `Name(*)` is the same, and `*` in a name stands for any letters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names(BTreeSet<String>);
+pub struct Names {
+    whole: BTreeSet<String>,
+    globs: BTreeSet<String>,
+    /// Tools of rules with arguments (`Name(specifier)`). Which calls they are about can't be told
+    /// yet, so a deny or an ask of one asks about every call of the tool, and an allow of one
+    /// allows none.
+    partly: BTreeSet<String>,
+}
 
 impl Names {
-    /// These names. A rule with arguments (`Tool(specifier)`) is not understood yet and matches
-    /// nothing.
-    pub fn new<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
-        Self(names.into_iter().map(Into::into).collect())
+    /// These rules.
+    pub fn new<S: Into<String>>(rules: impl IntoIterator<Item = S>) -> Self {
+        let mut names = Self::default();
+        for rule in rules {
+            let rule: String = rule.into();
+            let (name, all) = match rule.split_once('(') {
+                None => (rule.as_str(), true),
+                Some((name, rest)) => (name, rest == "*)"),
+            };
+            let list = match (all, name.contains('*')) {
+                (false, _) => &mut names.partly,
+                (true, true) => &mut names.globs,
+                (true, false) => &mut names.whole,
+            };
+            list.insert(name.trim().to_owned());
+        }
+        names
     }
 
+    /// Whether every call of the tool is meant, by its very name.
     fn has(&self, tool: &str) -> bool {
-        self.0.contains(tool)
+        self.whole.contains(tool)
     }
+
+    /// Whether every call of the tool is meant.
+    fn covers(&self, tool: &str) -> bool {
+        self.has(tool) || self.globs.iter().any(|it| glob(it, tool))
+    }
+
+    /// Whether some calls of the tool are meant.
+    fn touches(&self, tool: &str) -> bool {
+        self.partly.iter().any(|it| glob(it, tool))
+    }
+}
+
+/// Whether `name` fits a pattern in which `*` stands for any letters.
+fn glob(pattern: &str, name: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(head) else { return false };
+    let mut parts: Vec<_> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match name.find(part) {
+            Some(at) => name = &name[at + part.len()..],
+            None => return false,
+        }
+    }
+    name.ends_with(last)
 }
 
 impl<S: Into<String>, const N: usize> From<[S; N]> for Names {
@@ -73,10 +121,15 @@ impl Rules {
     pub(crate) fn decide(&self, case: &Case<'_>) -> Decision {
         let Case { card, safety, needs_user, wish } = *case;
         let tool = &*card.name;
-        let named_in =
-            |rule: &Names| rule.has(tool) || card.aliases.iter().any(|alias| rule.has(alias));
-        if named_in(&self.deny) {
+        let any = |is_meant: &dyn Fn(&str) -> bool| {
+            is_meant(tool) || card.aliases.iter().any(|alias| is_meant(alias))
+        };
+        if any(&|it| self.deny.covers(it)) {
             return Decision::Deny(wording::denied(tool));
+        }
+        if any(&|it| self.deny.touches(it)) {
+            let why = format!("A rule denies some uses of {tool}, and which can't be told yet.");
+            return Decision::Ask(why);
         }
         if let Wish::Ask(why) = wish {
             return Decision::Ask(why.clone());
@@ -84,10 +137,10 @@ impl Rules {
         if needs_user {
             return Decision::Ask(format!("{tool} needs a person."));
         }
-        if named_in(&self.ask) {
+        if any(&|it| self.ask.covers(it) || self.ask.touches(it)) {
             return Decision::Ask(format!("A rule asks before {tool}."));
         }
-        if named_in(&self.allow) || *wish == Wish::Allow {
+        if any(&|it| self.allow.has(it)) || *wish == Wish::Allow {
             return Decision::Allow;
         }
         match (safety.effects, self.otherwise) {
@@ -142,6 +195,50 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_with_arguments_asks_where_it_might_deny_and_allows_nothing() {
+        let wish = || Wish::None;
+        for (rules, tool, asks) in [
+            (Rules { deny: ["A(rm *)"].into(), ..Rules::allow_everything() }, "A", true),
+            (Rules { deny: ["A(rm *)"].into(), ..Rules::allow_everything() }, "B", false),
+            (Rules { ask: ["A(rm *)"].into(), ..Rules::allow_everything() }, "A", true),
+            (Rules { allow: ["A(ls *)"].into(), ..Rules::default() }, "A", true),
+            (Rules { allow: ["A(*)"].into(), ..Rules::default() }, "A", false),
+        ] {
+            let decision = decide(&rules, tool, Safety::default(), wish());
+            assert_eq!(matches!(decision, Decision::Ask(_)), asks, "{rules:?} of {tool}");
+        }
+    }
+
+    #[test]
+    fn a_star_in_a_name_denies_and_asks_but_does_not_allow() {
+        let deny = Rules { deny: ["mcp__*"].into(), ..Rules::allow_everything() };
+        let allow = Rules { allow: ["mcp__*"].into(), ..Rules::default() };
+        let of = |rules, tool| decide(rules, tool, Safety::default(), Wish::None);
+        assert!(matches!(of(&deny, "mcp__files__read"), Decision::Deny(_)));
+        assert_eq!(of(&deny, "Read"), Decision::Allow);
+        assert!(matches!(of(&allow, "mcp__files__read"), Decision::Ask(_)));
+    }
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        for (pattern, name, fits) in [
+            ("*", "", true),
+            ("*", "a", true),
+            ("a*", "ab", true),
+            ("a*", "ba", false),
+            ("*a", "ba", true),
+            ("a*a", "a", false),
+            ("a*a", "aa", true),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-c-b", false),
+            ("ä*", "äö", true),
+            ("a", "ab", false),
+        ] {
+            assert_eq!(glob(pattern, name), fits, "{pattern} of {name}");
+        }
+    }
+
+    #[test]
     fn a_hooks_allow_spares_the_default_question_but_no_rule() {
         let rules = Rules { ask: ["B"].into(), deny: ["C"].into(), ..Rules::default() };
         assert_eq!(decide(&rules, "A", Safety::default(), Wish::Allow), Decision::Allow);
@@ -172,7 +269,7 @@ mod tests {
                 otherwise: Otherwise::Allow,
             };
             let mut after = before.clone();
-            after.deny.0.insert(more);
+            after.deny.whole.insert(more);
             let strict = |it: &Rules| match decide(it, &tool, Safety::default(), Wish::None) {
                 Decision::Allow => 0,
                 Decision::Ask(_) => 1,
