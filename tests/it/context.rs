@@ -79,3 +79,14 @@ async fn the_change_of_a_call_that_failed_is_never_asked_for() {
     assert_eq!(trail(&house), None);
     assert!(changes(&house.close().await).is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes_of_two_turns_at_once_are_all_made() {
+    const CALLS: usize = 50;
+    let house = House::open().await;
+    let calls = || (0..CALLS).map(|n| call(&n.to_string(), json!({"alone": true, "trail": "x"})));
+    tokio::join!(house.run(calls()), house.run(calls()));
+    let context = house.session.context();
+    assert_eq!(context.values["trail"].as_str().map(str::len), Some(2 * CALLS));
+    house.close().await;
+}

@@ -1,6 +1,7 @@
 //! The tasks before and after a tool's run, each with the answer that it owes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use toolwright_contract::{CallIx, CheckCx, EventKind, Outcome, Refusal, Screened, Stop};
@@ -59,16 +60,16 @@ pub(super) async fn change_context(
     job: Box<AfterJob>,
 ) {
     if let Some(change) = outcome.change {
-        let before = (*house.context.now()).clone();
-        let changing = house.crew.spawn_blocking(move || change.apply(before));
+        let claimed = Arc::new(AtomicBool::new(false));
+        let (context, claim) = (house.clone(), claimed.clone());
+        let changing = house.crew.spawn_blocking(move || context.context.change(change, &claim));
         let ignored = match tokio::time::timeout(CONTEXT_CHANGE, changing).await {
-            Ok(Ok(Ok(context))) => {
-                house.context.set(context);
-                None
-            }
-            Ok(Ok(Err(why))) => Some(why),
+            Ok(Ok(made)) => made.err(),
             Ok(Err(_)) => Some("it crashed".to_owned()),
-            Err(_) => Some("it took too long".to_owned()),
+            // Unless it is made by now.
+            Err(_) => {
+                (!claimed.swap(true, Ordering::AcqRel)).then(|| "it took too long".to_owned())
+            }
         };
         tell_change(&house, lineage, ix, ignored);
     }

@@ -10,7 +10,8 @@ use ractor::{ActorCell, ActorId};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{
-    CallIx, Card, EventKind, Reads, Registry, SessionContext, StageName, ToolUseId, TurnId,
+    CallIx, Card, ContextChange, EventKind, Reads, Registry, SessionContext, StageName, ToolUseId,
+    TurnId,
 };
 use toolwright_kernel::Policy;
 
@@ -195,20 +196,33 @@ pub(crate) fn accepted_unseen(ix: CallIx, id: ToolUseId, tool: &str) -> EventKin
     EventKind::Accepted { call: ix.0, id, tool, exclusive: true, read_only: false }
 }
 
-/// The session's context: read as a snapshot, replaced as a whole.
+/// The session's context: read as a snapshot, changed by one change after another.
 #[derive(Default)]
-pub(crate) struct Context(RwLock<Arc<SessionContext>>);
+pub(crate) struct Context {
+    now: RwLock<Arc<SessionContext>>,
+    /// Held by the thread that makes a change, from its look to its end: two turns may change the
+    /// context at once, and neither change may be lost.
+    changing: Mutex<()>,
+}
 
 impl Context {
     pub(crate) fn new(context: SessionContext) -> Self {
-        Self(RwLock::new(Arc::new(context)))
+        Self { now: RwLock::new(Arc::new(context)), changing: Mutex::default() }
     }
 
     pub(crate) fn now(&self) -> Arc<SessionContext> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn set(&self, context: SessionContext) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(context);
+    /// Makes a change, on a thread that may block, unless somebody else has claimed what becomes of
+    /// it meanwhile: who gave it up.
+    pub(crate) fn change(&self, change: ContextChange, claimed: &AtomicBool) -> Result<(), String> {
+        let changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let context = change.apply((*self.now()).clone())?;
+        if !claimed.swap(true, Ordering::AcqRel) {
+            *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(context);
+        }
+        drop(changing);
+        Ok(())
     }
 }
