@@ -85,3 +85,45 @@ fn what_does_not_fit_the_list_of_things_to_do_is_told_in_full() {
     An unexpected parameter `todos[1].active_form` was provided</tool_use_error>
     ");
 }
+
+#[test]
+fn what_fits_no_tool_of_files_and_commands_is_told_in_full() {
+    let told: Vec<_> = [
+        ("Bash", json!({"command": "ls", "timeout": "5000", "run_in_background": "false"})),
+        ("Bash", json!({"command": ["ls"], "timeout": "5s", "background": true})),
+        ("Read", json!({"file_path": "/a", "offset": " 10", "limit": "+10"})),
+        ("Read", json!({"path": "/a", "offset": "ten"})),
+        (
+            "Edit",
+            json!({"file_path": "/a", "old_string": "a", "new_string": "b", "replace_all": "true"}),
+        ),
+        ("Edit", json!({"file_path": "/a", "edits": "[]", "replace_all": 1})),
+        ("Write", json!({"file_path": "/a", "content": ""})),
+        ("Write", json!({"file_path": null, "content": {"a": 1}})),
+    ]
+    .into_iter()
+    .map(|(tool, input)| screened(tool, input))
+    .collect();
+    insta::assert_snapshot!(told.join("\n"), @"
+    fits
+    <tool_use_error>InputValidationError: Bash failed due to the following issues:
+    The parameter `command` type is expected as `string` but provided as `array`
+    The parameter `timeout` type is expected as `number` but provided as `string`
+    An unexpected parameter `background` was provided</tool_use_error>
+    fits
+    <tool_use_error>InputValidationError: Read failed due to the following issues:
+    The required parameter `file_path` is missing
+    The parameter `offset` type is expected as `number` but provided as `string`
+    An unexpected parameter `path` was provided</tool_use_error>
+    fits
+    <tool_use_error>InputValidationError: Edit failed due to the following issues:
+    The required parameter `old_string` is missing
+    The required parameter `new_string` is missing
+    The parameter `replace_all` type is expected as `boolean` but provided as `number`
+    An unexpected parameter `edits` was provided</tool_use_error>
+    fits
+    <tool_use_error>InputValidationError: Write failed due to the following issues:
+    The parameter `content` type is expected as `string` but provided as `object`
+    The parameter `file_path` type is expected as `string` but provided as `null`</tool_use_error>
+    ");
+}
