@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::run_args::{self, RunArgs};
 use crate::replay::{Clock, Execute, Options, Siblings, Speed};
 
 /// The runtime that executes an LLM agent's tool calls.
@@ -26,6 +27,14 @@ pub(super) enum Command {
     /// what was recorded. One file is shown message by message, several as a table.
     #[command(after_help = EXAMPLES)]
     Replay(ReplayArgs),
+
+    /// Run the tool calls that come through standard input, and write their results.
+    ///
+    /// The smallest embedding, for any language: one session, in which each message is a turn. A
+    /// call starts as soon as its block is complete. Calls that only read start by themselves;
+    /// what becomes of the others is for --allow, --ask and --deny to say.
+    #[command(after_help = run_args::EXAMPLES)]
+    Run(RunArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -115,7 +124,7 @@ fn speed(text: &str) -> Result<Speed, String> {
     factor.ok_or_else(|| "give a number from 0.001 to 1000000".to_owned())
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     /// A year, in seconds: what lies beyond is a slip, and timers can't hold it.
     const LONGEST: f64 = 365.0 * 86_400.0;
     let seconds = text.parse().ok().filter(|it| (0.0..=LONGEST).contains(it));
@@ -138,7 +147,7 @@ mod tests {
     #[test]
     fn the_defaults_of_the_command_line_are_those_of_the_library() {
         let cli = Cli::parse_from(["toolwright", "replay", "x"]);
-        let Command::Replay(args) = cli.command;
+        let Command::Replay(args) = cli.command else { panic!("another command") };
         assert_eq!(args.options(), Options::default());
     }
 

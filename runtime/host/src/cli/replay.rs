@@ -18,14 +18,11 @@ use toolwright_wire::{Recording, read_recording};
 use super::args::ReplayArgs;
 use super::files::{self, Found};
 use super::summary::{self, Session};
-use super::{INTERRUPTED, Screen, USAGE, VIOLATED};
+use super::{INTERRUPTED, LONGEST_PROBLEM, Screen, USAGE, VIOLATED};
 use crate::replay::{Clock, Figures, HistoryLog, Options, Replayed, replay};
 
 /// Above so many bytes of recordings, a progress bar is worth its line: a second's work.
 const LONG_WORK: u64 = 32 << 20;
-
-/// Longest text of a problem, in characters.
-const LONGEST_PROBLEM: usize = 500;
 
 /// Runs the command and gives its exit status.
 ///
