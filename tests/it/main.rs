@@ -20,12 +20,14 @@ mod observation;
 mod offered_tools;
 mod permissions;
 mod read;
+mod pipe;
 mod replay;
 mod results;
 mod siblings;
 #[cfg(unix)]
 mod slow_bash;
 mod slow_replay_cli;
+mod slow_run_cli;
 mod slow_stalls;
 mod start_records;
 mod stops;

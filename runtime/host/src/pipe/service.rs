@@ -167,6 +167,7 @@ impl Service {
             () = stops.terminate.cancelled(), if may_be_terminated => Next::Terminate,
             () = stops.interrupt.cancelled(), if may_be_interrupted => Next::Interrupt,
             Some(_) = on(shutdown.as_mut()) => Next::Down,
+            () = out.closed() => Next::Unread,
             room = out.reserve(), if !outbox.is_empty() => match (room, outbox.pop_front()) {
                 (Ok(room), Some(line)) => {
                     room.send(line);
