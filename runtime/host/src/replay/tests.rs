@@ -40,6 +40,7 @@ fn recording(turns: impl IntoIterator<Item = Vec<RecordedCall>>) -> Recording {
         format: Format::Transcript,
         session_id: None,
         version: None,
+        cwd: None,
         turns: turns.into_iter().map(turn).collect(),
         problems: vec![],
         lines: 0,
