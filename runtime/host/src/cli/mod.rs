@@ -1,6 +1,7 @@
 //! The command line, as a function that a test can call.
 
 mod args;
+mod differences;
 mod files;
 mod interrupt;
 mod replay;

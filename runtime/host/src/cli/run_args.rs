@@ -14,7 +14,7 @@ pub(super) const EXAMPLES: &str = r#"
 Examples:
   echo '{"type":"tool_use","id":"t1","name":"TodoWrite","input":{"todos":[]}}' | toolwright run
   toolwright run --events < calls.jsonl                  every event beside the results
-  toolwright run --cwd ~/project --allow TodoWrite < calls.jsonl
+  toolwright run --cwd ~/project --allow Edit,Write < calls.jsonl
   curl -sN … | toolwright run                            the stream of a Messages API response
 
 Input, one of the two, told apart by how it begins:
