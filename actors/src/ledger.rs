@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 use toolwright_contract::{CallIx, HowEnded, Progress, ToolResult, ToolUseId, wording};
 
 /// The ledger of one turn.
@@ -31,6 +31,8 @@ struct Book {
     orphaned: bool,
     /// Told to be over without its scheduler.
     ended: bool,
+    /// Who reads results as they are emitted.
+    reader: Option<mpsc::UnboundedSender<ToolResult>>,
 }
 
 /// What became of a call that came in.
@@ -146,11 +148,25 @@ impl Ledger {
         while let Some(Entry { answer: Some((result, ended)), .. }) = book.entries.get(book.told) {
             // The number of entries fits: `accept` has checked it.
             emit(CallIx(book.told as u32), result, *ended);
+            if let Some(reader) = &book.reader {
+                // A reader that has gone wants nothing more.
+                reader.send(result.clone()).unwrap_or_default();
+            }
             book.told += 1;
         }
         if book.told == book.entries.len() {
             self.changed.notify_waiters();
         }
+    }
+
+    /// A reader of the results, those that were emitted already included, in order.
+    pub(crate) fn read_by(&self, reader: mpsc::UnboundedSender<ToolResult>) {
+        let mut book = self.book();
+        let emitted = book.entries.iter().take(book.told);
+        for (result, _) in emitted.filter_map(|it| it.answer.as_ref()) {
+            reader.send(result.clone()).unwrap_or_default();
+        }
+        book.reader = Some(reader);
     }
 
     /// A job has the ending of this call and owes its result, whatever becomes of the scheduler.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ractor::{Actor as _, ActorRef};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{
     CallIx, Cascade, Content, EVENT_VERSION, EventKind, HowEnded, Progress, Stop, StopCause,
@@ -131,6 +131,16 @@ impl TurnHandle {
             // One that dies before it reads this has its turn closed by the supervisor.
             drop(self.scheduler.cast(SchedulerMsg::Seal));
         }
+    }
+
+    /// Each result as soon as it is emitted, in the order of the calls; those that were emitted
+    /// already come first. It holds what isn't read, as the turn itself does. A second reader
+    /// replaces the first.
+    #[must_use]
+    pub fn emitted(&self) -> mpsc::UnboundedReceiver<ToolResult> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        self.ledger.read_by(sender);
+        receiver
     }
 
     /// Seals the turn and waits until every call is answered. Dropped while it waits, the turn

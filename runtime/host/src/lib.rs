@@ -1,6 +1,7 @@
 //! The assembled runtime: sessions, replay and the command line.
 
 pub mod cli;
+pub mod pipe;
 pub mod replay;
 mod stream;
 

@@ -54,6 +54,8 @@ struct Entry<'a> {
     version: Text<'a>,
     #[serde(borrow)]
     claude_code_version: Text<'a>,
+    #[serde(borrow)]
+    cwd: Text<'a>,
     #[serde(rename = "toolUseResult", borrow)]
     transcript_result: Raw<'a>,
     #[serde(rename = "tool_use_result", borrow)]
@@ -114,12 +116,19 @@ struct Denial<'a> {
     tool_use_id: Text<'a>,
 }
 
+/// Where a recording comes from, by the first entries that say so.
+#[derive(Default)]
+pub(crate) struct Origin {
+    pub(crate) session_id: Option<String>,
+    pub(crate) version: Option<String>,
+    pub(crate) cwd: Option<String>,
+}
+
 /// Reads entry after entry.
 #[derive(Default)]
 pub(crate) struct Entries {
     ledger: Ledger,
-    session_id: Option<String>,
-    version: Option<String>,
+    origin: Origin,
     /// What the sidechain entries that name no agent hang on, by `uuid`.
     parents: HashMap<String, Option<String>>,
     /// Turns whose thread is, so far, the `uuid` of one of those entries.
@@ -165,8 +174,8 @@ impl Entries {
         }
     }
 
-    /// The file is over: its session, its version, and what it holds.
-    pub(crate) fn finish(mut self, lines: usize) -> (Option<String>, Option<String>, Ledger) {
+    /// The file is over: where it comes from, and what it holds.
+    pub(crate) fn finish(mut self, lines: usize) -> (Origin, Ledger) {
         for (parent, mut partial) in std::mem::take(&mut self.partial) {
             let mut events = Vec::new();
             partial.assembler.finish(&mut Sink { line: lines, out: &mut events });
@@ -182,14 +191,16 @@ impl Entries {
                 Thread::Main => Thread::Main,
             };
         }
-        (self.session_id, self.version, self.ledger)
+        (self.origin, self.ledger)
     }
 
     fn entry(&mut self, entry: &Entry<'_>, line: usize) {
         let session = || entry.transcript_session.to_owned().or(entry.stream_session.to_owned());
-        self.session_id = self.session_id.take().or_else(session);
         let version = || entry.version.to_owned().or(entry.claude_code_version.to_owned());
-        self.version = self.version.take().or_else(version);
+        let Origin { session_id, version: of, cwd } = &mut self.origin;
+        *session_id = session_id.take().or_else(session);
+        *of = of.take().or_else(version);
+        *cwd = cwd.take().or_else(|| entry.cwd.to_owned());
         self.link(entry);
         match (entry.kind.get(), entry.subtype.get()) {
             (Some("assistant"), _) => self.assistant(entry, line),

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use serde_json::Value;
 
 use crate::detect::{DETECT_BYTES, Detector, Format, UnknownFormat, Verdict};
-use crate::entries::Entries;
+use crate::entries::{Entries, Origin};
 use crate::ledger::Ledger;
 use crate::lines::{Line, Lines};
 use crate::problem::Problem;
@@ -25,6 +25,8 @@ pub struct Recording {
     pub session_id: Option<String>,
     /// The first version of Claude Code that it names.
     pub version: Option<String>,
+    /// The first working directory that it names.
+    pub cwd: Option<String>,
     /// Messages that have calls, or lost one, in the order in which the file first mentions them.
     pub turns: Vec<RecordedTurn>,
     /// What could not be understood, by line.
@@ -156,9 +158,9 @@ fn read_entries(
         }
     }
     let lines = lines.count();
-    let (session_id, version, ledger) = entries.finish(lines);
+    let (Origin { session_id, version, cwd }, ledger) = entries.finish(lines);
     let (turns, problems) = ledger.finish();
-    Ok(Recording { format, session_id, version, turns, problems, lines })
+    Ok(Recording { format, session_id, version, cwd, turns, problems, lines })
 }
 
 /// Reads a recorded body of the Messages API. It has calls only.
@@ -189,7 +191,7 @@ fn read_stream(held: &[HeldLine], mut source: impl BufRead) -> io::Result<Record
     turns.take(&mut events);
     let (turns, problems) = turns.ledger.finish();
     let format = Format::AnthropicSse;
-    Ok(Recording { format, session_id: None, version: None, turns, problems, lines })
+    Ok(Recording { format, session_id: None, version: None, cwd: None, turns, problems, lines })
 }
 
 /// Turns of a stream: each message is one, even if it repeats an id of another cassette.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::replay::{Clock, Execute, Options, Siblings, Speed};
+use super::run_args::{self, RunArgs};
+use crate::replay::{Clock, Execute, Live, Options, Siblings, Speed};
 
 /// The runtime that executes an LLM agent's tool calls.
 #[derive(Debug, Parser)]
@@ -21,11 +22,24 @@ pub(super) enum Command {
     /// Put recorded sessions through the real scheduler and see what their tool calls did.
     ///
     /// Understands Claude Code transcripts, the output of `claude -p --output-format stream-json`
-    /// and streams of the Anthropic Messages API; the content of a file decides, not its name. No
-    /// recorded tool is run: each call takes its recorded time, on a clock that jumps, and answers
-    /// what was recorded. One file is shown message by message, several as a table.
+    /// and streams of the Anthropic Messages API; the content of a file decides, not its name.
+    /// Unless the replay is live, no recorded tool is run: each call takes its recorded time, on a
+    /// clock that jumps, and answers what was recorded. One file is shown message by message,
+    /// several as a table.
+    ///
+    /// A live replay runs the real tools in a copy of the tree that the session began with, on the
+    /// real clock, and tells where their results differ. Files are worked on in the copy alone. A
+    /// command starts there, but nothing confines it: use --commands in a sandbox only.
     #[command(after_help = EXAMPLES)]
     Replay(ReplayArgs),
+
+    /// Run the tool calls that come through standard input, and write their results.
+    ///
+    /// The smallest embedding, for any language: one session, in which each message is a turn. A
+    /// call starts as soon as its block is complete. Calls that only read start by themselves;
+    /// what becomes of the others is for --allow, --ask and --deny to say.
+    #[command(after_help = run_args::EXAMPLES)]
+    Run(RunArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -36,8 +50,10 @@ Examples:
   toolwright replay run.ndjson --cap 1                       what did running side by side save?
   toolwright replay run.ndjson --clock real --speed 10       in real time, ten times as fast
   toolwright replay ~/.claude/projects --json | tail -n 1    the sums, for a program
+  toolwright replay run.jsonl --execute live --tree before --into copy --only Read,Write,Edit
+                                                             work on files again, in a copy
 
-Exit status: 0; 1 if an invariant was violated; 2 if nothing could be read; 130 after Ctrl-C.";
+Exit status: 0, also where results of a live replay differ; 1 if an invariant was violated; 2 if nothing could be read; 130 after Ctrl-C.";
 
 #[derive(Debug, Args)]
 pub(super) struct ReplayArgs {
@@ -46,8 +62,24 @@ pub(super) struct ReplayArgs {
     pub(super) paths: Vec<PathBuf>,
 
     /// What a call does
-    #[arg(long, value_enum, default_value_t = Execute::Recorded, value_name = "HOW")]
-    execute: Execute,
+    #[arg(long, value_enum, default_value_t = ExecuteName::Recorded, value_name = "HOW")]
+    execute: ExecuteName,
+
+    /// Live: the tree that the session began with; it is only read
+    #[arg(long, value_name = "DIR", required_if_eq("execute", "live"))]
+    tree: Option<PathBuf>,
+
+    /// Live: where its copy is made, a folder that is empty or doesn't exist
+    #[arg(long, value_name = "DIR", required_if_eq("execute", "live"))]
+    into: Option<PathBuf>,
+
+    /// Live: run these tools, and answer the rest from the recording (default: all but commands)
+    #[arg(long, value_name = "TOOL,...", value_delimiter = ',')]
+    only: Vec<String>,
+
+    /// Live: run commands too. They start in the copy, and reach all that you can reach
+    #[arg(long)]
+    commands: bool,
 
     /// What a failed call does to its siblings
     #[arg(long, value_enum, default_value_t = Siblings::Recorded, value_name = "POLICY")]
@@ -87,6 +119,16 @@ pub(super) struct ReplayArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ExecuteName {
+    /// Takes its recorded time and answers what was recorded.
+    Recorded,
+    /// Takes no time: admission alone.
+    Dry,
+    /// Runs, in a copy of the tree, with --tree and --into.
+    Live,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum ClockName {
     /// Jumps to the next thing that happens: hours in milliseconds, the same bytes each time.
     Virtual,
@@ -95,13 +137,32 @@ enum ClockName {
 }
 
 impl ReplayArgs {
+    /// What runs and where, if the replay is live.
+    pub(super) fn live(&self) -> Result<Option<Live>, &'static str> {
+        let is_live = self.execute == ExecuteName::Live;
+        match (&self.tree, &self.into) {
+            (Some(tree), Some(into)) if is_live => Ok(Some(Live {
+                tree: tree.clone(),
+                into: into.clone(),
+                only: self.only.clone(),
+                commands: self.commands,
+            })),
+            (None, None) if !is_live && self.only.is_empty() && !self.commands => Ok(None),
+            _ => Err("--tree, --into, --only and --commands belong to --execute live"),
+        }
+    }
+
     pub(super) fn options(&self) -> Options {
         Options {
-            execute: self.execute,
+            execute: match self.execute {
+                ExecuteName::Recorded | ExecuteName::Live => Execute::Recorded,
+                ExecuteName::Dry => Execute::Dry,
+            },
             siblings: self.siblings,
-            clock: match self.clock {
-                ClockName::Virtual => Clock::Virtual,
-                ClockName::Real => Clock::Real { speed: self.speed },
+            clock: match (self.execute, self.clock) {
+                (ExecuteName::Live, _) => Clock::Real { speed: Speed::AS_RECORDED },
+                (_, ClockName::Virtual) => Clock::Virtual,
+                (_, ClockName::Real) => Clock::Real { speed: self.speed },
             },
             cap: self.cap,
             seed: self.seed,
@@ -115,7 +176,7 @@ fn speed(text: &str) -> Result<Speed, String> {
     factor.ok_or_else(|| "give a number from 0.001 to 1000000".to_owned())
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     /// A year, in seconds: what lies beyond is a slip, and timers can't hold it.
     const LONGEST: f64 = 365.0 * 86_400.0;
     let seconds = text.parse().ok().filter(|it| (0.0..=LONGEST).contains(it));
@@ -138,7 +199,7 @@ mod tests {
     #[test]
     fn the_defaults_of_the_command_line_are_those_of_the_library() {
         let cli = Cli::parse_from(["toolwright", "replay", "x"]);
-        let Command::Replay(args) = cli.command;
+        let Command::Replay(args) = cli.command else { panic!("another command") };
         assert_eq!(args.options(), Options::default());
     }
 

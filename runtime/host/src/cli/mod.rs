@@ -1,9 +1,12 @@
 //! The command line, as a function that a test can call.
 
 mod args;
+mod differences;
 mod files;
 mod interrupt;
 mod replay;
+mod run;
+mod run_args;
 mod summary;
 
 use std::ffi::OsString;
@@ -23,6 +26,12 @@ const USAGE: u8 = 2;
 
 /// The status of a run that the user ended: 128 and the number of the interrupt.
 const INTERRUPTED: u8 = 130;
+
+/// The status of a run that was told to end: 128 and the number of the signal.
+const TERMINATED: u8 = 143;
+
+/// Longest text of a problem, in characters.
+const LONGEST_PROBLEM: usize = 500;
 
 /// Columns of a line where the output is no terminal.
 const COLUMNS: usize = 100;
@@ -54,7 +63,8 @@ pub fn main() -> ExitCode {
 }
 
 /// Runs the program, and gives its exit status: 0; 1 if an invariant was violated; 2 if the
-/// arguments are wrong or nothing could be read; 130 if `stop` was cancelled before the end.
+/// arguments are wrong or nothing could be read; 130 if `stop` was cancelled before the end;
+/// 143 if `run` was told to end.
 /// If the reader of `out` goes away, it ends with 0 and says nothing.
 pub fn run(
     args: impl IntoIterator<Item = OsString>,
@@ -63,6 +73,7 @@ pub fn run(
 ) -> u8 {
     let done = match Cli::try_parse_from(args) {
         Ok(Cli { command: Command::Replay(args) }) => replay::run(args, screen, stop),
+        Ok(Cli { command: Command::Run(args) }) => run::run(&args, screen, stop),
         Err(error) => {
             let text = error.render();
             match error.exit_code() {

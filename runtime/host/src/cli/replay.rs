@@ -16,16 +16,16 @@ use toolwright_contract::wording;
 use toolwright_wire::{Recording, read_recording};
 
 use super::args::ReplayArgs;
+use super::differences;
 use super::files::{self, Found};
 use super::summary::{self, Session};
-use super::{INTERRUPTED, Screen, USAGE, VIOLATED};
-use crate::replay::{Clock, Figures, HistoryLog, Options, Replayed, replay};
+use super::{INTERRUPTED, LONGEST_PROBLEM, Screen, USAGE, VIOLATED};
+use crate::replay::{
+    Clock, Compared, Figures, HistoryLog, Live, Options, ReplayError, Replayed, replay, replay_live,
+};
 
 /// Above so many bytes of recordings, a progress bar is worth its line: a second's work.
 const LONG_WORK: u64 = 32 << 20;
-
-/// Longest text of a problem, in characters.
-const LONGEST_PROBLEM: usize = 500;
 
 /// Runs the command and gives its exit status.
 ///
@@ -38,6 +38,17 @@ pub(super) fn run(
     stop: &CancellationToken,
 ) -> io::Result<u8> {
     let (files, failed) = files::find(&args.paths);
+    let live = match args.live() {
+        Ok(Some(_)) if files.len() != 1 => Err("a live replay takes one recording"),
+        live => live,
+    };
+    let live = match live {
+        Ok(live) => live,
+        Err(error) => {
+            writeln!(screen.err, "error: {error}")?;
+            return Ok(USAGE);
+        }
+    };
     let log = match &args.history {
         None => HistoryLog::default(),
         Some(path) => match create(path, &files) {
@@ -52,7 +63,8 @@ pub(super) fn run(
     let bar = progress(&files, &options, screen.draws_progress);
     let shows_turns = args.verbose || (files.len() == 1 && !args.json);
     let sessions = Vec::new();
-    let mut run = Run { args, options, screen, stop, bar, shows_turns, sessions, broke: false };
+    let mut run =
+        Run { args, live, options, screen, stop, bar, shows_turns, sessions, broke: false };
     for line in failed {
         run.tell(format_args!("{line}"))?;
     }
@@ -72,6 +84,7 @@ pub(super) fn run(
 /// A run of the command.
 struct Run<'a, 'screen> {
     args: ReplayArgs,
+    live: Option<Live>,
     options: Options,
     screen: &'a mut Screen<'screen>,
     stop: &'a CancellationToken,
@@ -91,6 +104,9 @@ struct SessionLine<'a> {
     figures: &'a Figures,
     problems: usize,
     interrupted: bool,
+    /// Calls that really ran, if the replay was live.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differences: Option<&'a [Compared]>,
 }
 
 /// The sums in the report for programs.
@@ -129,13 +145,18 @@ impl Run<'_, '_> {
         let bar = self.bar.clone();
         let bytes = file.bytes as f64;
         let watcher = Arc::new(move |part: f64| bar.set_position(read + (bytes * part) as u64));
-        match replay(recording, self.options, log, self.stop, watcher) {
+        let replayed = match &self.live {
+            Some(live) => replay_live(recording, live, self.options, log, self.stop, watcher),
+            None => replay(recording, self.options, log, self.stop, watcher),
+        };
+        match replayed {
             Ok((replayed, log)) => {
                 self.show(file.path.display().to_string(), replayed)?;
                 Ok(log)
             }
             Err(error) => {
-                self.broke = true;
+                // A live replay that can't begin has been asked for the wrong thing.
+                self.broke |= !matches!(error, ReplayError::Live(_));
                 self.tell(format_args!("error: {name}: {error}"))?;
                 // What was being written is lost with the replay that wrote it.
                 Ok(HistoryLog::default())
@@ -145,16 +166,21 @@ impl Run<'_, '_> {
 
     fn show(&mut self, name: String, replayed: Replayed) -> io::Result<()> {
         let session = Session::new(name, &replayed);
+        let is_live = self.live.is_some();
         let out = &mut *self.screen.out;
         let (columns, verbose, shows_turns) =
             (self.screen.columns, self.args.verbose, self.shows_turns);
         self.bar.suspend(|| {
             if self.args.json {
-                return json_line(out, &session_line(&session));
+                let differences = is_live.then_some(&*replayed.compared);
+                return json_line(out, &session_line(&session, differences));
             }
             if shows_turns {
                 summary::turns(out, &session, &replayed, columns, verbose)?;
                 summary::figures(out, &session.figures, session.problems, &self.options)?;
+            }
+            if is_live {
+                differences::table(out, &replayed.compared)?;
             }
             Ok(())
         })?;
@@ -170,7 +196,7 @@ impl Run<'_, '_> {
 
     fn finish(self, log: HistoryLog) -> io::Result<u8> {
         self.bar.finish_and_clear();
-        let Self { args, options, screen, stop, sessions, shows_turns, broke, .. } = self;
+        let Self { args, live, options, screen, stop, sessions, shows_turns, broke, .. } = self;
         let total = summary::total(&sessions);
         let problems = sessions.iter().map(|it| it.problems).sum();
         let interrupted = stop.is_cancelled();
@@ -192,6 +218,8 @@ impl Run<'_, '_> {
         Ok(match () {
             () if broke || !total.violations.is_empty() => VIOLATED,
             () if interrupted => INTERRUPTED,
+            // It has been told why.
+            () if sessions.is_empty() && live.is_some() => USAGE,
             () if sessions.is_empty() => {
                 writeln!(screen.err, "error: nothing to replay: no recording could be read")?;
                 USAGE
@@ -201,13 +229,14 @@ impl Run<'_, '_> {
     }
 }
 
-fn session_line(session: &Session) -> SessionLine<'_> {
+fn session_line<'a>(session: &'a Session, differences: Option<&'a [Compared]>) -> SessionLine<'a> {
     SessionLine {
         file: &session.file,
         format: session.format.to_string(),
         figures: &session.figures,
         problems: session.problems,
         interrupted: session.interrupted,
+        differences,
     }
 }
 

@@ -4,7 +4,8 @@
 //! calls, and puts one after the other through a [`Session`]: the calls are submitted in the
 //! order of their blocks, then the turn is sealed. Admission, barriers, sibling policies, stops
 //! and the order of results are those of the runtime; only the tools are stand-ins, which take
-//! the recorded time and answer what was recorded. No recorded tool is ever run.
+//! the recorded time and answer what was recorded. No recorded tool is run, but for
+//! [`replay_live`], which runs them in a copy of the tree that the session began with.
 //!
 //! A subagent's messages are turns of their own, in the order of the file. The call that started
 //! the subagent holds their time as well, so a session with subagents counts that time twice.
@@ -17,6 +18,7 @@ mod catalogue;
 mod cpu;
 mod figures;
 mod history_log;
+mod live;
 mod played;
 mod recorded_tool;
 mod script;
@@ -36,10 +38,12 @@ use toolwright_wire::{Format, Problem, Recording};
 
 pub use figures::Figures;
 pub use history_log::HistoryLog;
+pub use live::{Compared, CopyError, Live, LiveError};
 pub use played::{PlayedCall, Stopped};
 pub use timeline::{Columns, Timeline};
 pub(crate) use timeline::{LEGEND, plural, time};
 
+use live::Workplace;
 use played::Course;
 use recorded_tool::{Playbook, RecordedTool};
 use script::{Script, ScriptedTurn};
@@ -76,7 +80,7 @@ impl Default for Options {
 }
 
 /// What a call does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execute {
     /// Takes its recorded time and answers what was recorded.
     Recorded,
@@ -144,6 +148,8 @@ pub struct Replayed {
     pub turns: Vec<PlayedTurn>,
     /// What they come to.
     pub figures: Figures,
+    /// Calls that real tools ran, beside what was recorded; none unless the replay was live.
+    pub compared: Vec<Compared>,
     /// Whether the replay was stopped before its end.
     pub interrupted: bool,
 }
@@ -171,6 +177,9 @@ pub enum ReplayError {
     /// Two tools of one name.
     #[error(transparent)]
     Names(#[from] NameTaken),
+    /// The live replay can't begin.
+    #[error(transparent)]
+    Live(#[from] LiveError),
     /// The replay itself broke down.
     #[error("the replay broke down ({0}): please report it, with the recording if you can")]
     Broken(String),
@@ -195,6 +204,38 @@ pub fn replay(
     stop: &CancellationToken,
     watcher: Watcher,
 ) -> Result<(Replayed, HistoryLog), ReplayError> {
+    perform(recording, options, None, log, stop, watcher)
+}
+
+/// Replays a recording with real tools, in a copy of the tree that it began with, on the real
+/// clock. Calls of tools that don't run are answered from the recording, at once. That a result
+/// differs from the recorded one is no error but told in [`Replayed::compared`].
+///
+/// # Errors
+///
+/// [`ReplayError`]. When `stop` is cancelled, it ends as [`replay`] does.
+pub fn replay_live(
+    recording: Recording,
+    live: &Live,
+    options: Options,
+    log: HistoryLog,
+    stop: &CancellationToken,
+    watcher: Watcher,
+) -> Result<(Replayed, HistoryLog), ReplayError> {
+    let workplace = Workplace::prepare(live, recording.cwd.as_deref())?;
+    let clock = Clock::Real { speed: Speed::AS_RECORDED };
+    let options = Options { execute: Execute::Recorded, clock, ..options };
+    perform(recording, options, Some(workplace), log, stop, watcher)
+}
+
+fn perform(
+    recording: Recording,
+    options: Options,
+    workplace: Option<Workplace>,
+    log: HistoryLog,
+    stop: &CancellationToken,
+    watcher: Watcher,
+) -> Result<(Replayed, HistoryLog), ReplayError> {
     let mut runtime = match options.clock {
         Clock::Virtual => tokio::runtime::Builder::new_current_thread(),
         Clock::Real { .. } => tokio::runtime::Builder::new_multi_thread(),
@@ -202,20 +243,27 @@ pub fn replay(
     if options.clock == Clock::Virtual {
         runtime.start_paused(true);
     }
+    if workplace.is_some() {
+        runtime.enable_io();
+    }
     let runtime = runtime.enable_time().build().map_err(ReplayError::Runtime)?;
     let Recording { format, session_id, version, turns, problems, .. } = recording;
     let script = script::write(turns, &options);
-    let stage = Stage { options, log, stop: stop.clone(), watcher };
+    let stage = Stage { options, workplace, log, stop: stop.clone(), watcher };
     // From a task: what wakes the root of a runtime takes ten times as long.
     let played = runtime.spawn(stage.play(script));
     let played = runtime.block_on(played).map_err(|it| ReplayError::Broken(it.to_string()))??;
-    let Played { turns, figures, log, interrupted } = played;
-    Ok((Replayed { format, session_id, version, problems, turns, figures, interrupted }, log))
+    let Played { turns, figures, compared, log, interrupted } = played;
+    let replayed =
+        Replayed { format, session_id, version, problems, turns, figures, compared, interrupted };
+    Ok((replayed, log))
 }
 
 /// What it takes to play a script.
 struct Stage {
     options: Options,
+    /// Where real tools work, if they do.
+    workplace: Option<Workplace>,
     log: HistoryLog,
     stop: CancellationToken,
     watcher: Watcher,
@@ -225,6 +273,7 @@ struct Stage {
 struct Played {
     turns: Vec<PlayedTurn>,
     figures: Figures,
+    compared: Vec<Compared>,
     log: HistoryLog,
     interrupted: bool,
 }
@@ -233,14 +282,18 @@ impl Stage {
     async fn play(mut self, script: Script) -> Result<Played, ReplayError> {
         let playbook = Arc::new(Playbook::default());
         let session = Session::start(self.config(&script, &playbook)?).await?;
+        if let Some(workplace) = &self.workplace {
+            workplace.watch(Some(session.clone()));
+        }
         let mut history = session.history();
-        let (mut turns, mut figures) = (Vec::new(), Figures::default());
+        let (mut turns, mut figures, mut compared) = (Vec::new(), Figures::default(), Vec::new());
         let total = script.turns.len();
         self.log.begin();
         for (at, mut scripted) in script.turns.into_iter().enumerate() {
             if self.stop.is_cancelled() {
                 break;
             }
+            let expected = self.workplace.as_ref().map(|it| it.cast(&mut scripted));
             let cues = std::mem::take(&mut scripted.cues);
             let (by_subagent, cascade) = (scripted.by_subagent, scripted.cascade);
             let (began, in_bodies) = (cpu::of_process(), playbook.time_in_bodies());
@@ -248,6 +301,9 @@ impl Stage {
             let answers = play_turn(&session, scripted, &self.stop).await?;
             let spent = cpu::of_process().saturating_sub(began);
             let spent = spent.saturating_sub(playbook.time_in_bodies().saturating_sub(in_bodies));
+            if let (Some(workplace), Some(expected)) = (&self.workplace, expected) {
+                compared.extend(workplace.compare(expected, &answers.results));
+            }
             let mut course = Course::default();
             while let Ok(event) = history.try_recv() {
                 course.step(&event);
@@ -260,6 +316,9 @@ impl Stage {
             (self.watcher)((at + 1) as f64 / total as f64);
         }
         let interrupted = self.stop.is_cancelled();
+        if let Some(workplace) = &self.workplace {
+            workplace.watch(None);
+        }
         let left = session.shutdown().await;
         while let Ok(event) = history.try_recv() {
             self.log.step(&event);
@@ -270,16 +329,21 @@ impl Stage {
             figures.violations.push(format!("{} tasks are left after the end", left.tasks));
         }
         figures.history = Some(digest);
-        Ok(Played { turns, figures, log: self.log, interrupted })
+        Ok(Played { turns, figures, compared, log: self.log, interrupted })
     }
 
-    fn config(&self, script: &Script, playbook: &Arc<Playbook>) -> Result<Config, NameTaken> {
-        let tool = |name: &String| {
+    fn config(&mut self, script: &Script, playbook: &Arc<Playbook>) -> Result<Config, NameTaken> {
+        let recorded = |name: &String| {
             AnyTool::new(RecordedTool { name: name.clone(), playbook: playbook.clone() })
         };
-        let config = Config::new(Registry::new(script.tools.iter().map(tool))?);
+        let config = match &mut self.workplace {
+            Some(workplace) => workplace.furnish(script, recorded)?,
+            None => Config {
+                rules: Rules::allow_everything(),
+                ..Config::new(Registry::new(script.tools.iter().map(recorded))?)
+            },
+        };
         Ok(Config {
-            rules: Rules::allow_everything(),
             width: self.options.cap,
             session_width: config.session_width.max(self.options.cap),
             ..config

@@ -40,6 +40,7 @@ fn recording(turns: impl IntoIterator<Item = Vec<RecordedCall>>) -> Recording {
         format: Format::Transcript,
         session_id: None,
         version: None,
+        cwd: None,
         turns: turns.into_iter().map(turn).collect(),
         problems: vec![],
         lines: 0,
@@ -303,7 +304,7 @@ async fn staged(calls: Vec<RecordedCall>) -> (Session, ScriptedTurn) {
     let mut script = script::write(recording([calls]).turns, &options);
     let playbook = Arc::new(Playbook::default());
     let (log, stop) = (HistoryLog::default(), CancellationToken::new());
-    let stage = Stage { options, log, stop, watcher: quiet() };
+    let mut stage = Stage { options, workplace: None, log, stop, watcher: quiet() };
     let session = Session::start(stage.config(&script, &playbook).unwrap()).await.unwrap();
     let mut turn = script.turns.remove(0);
     playbook.lay_open(std::mem::take(&mut turn.parts));

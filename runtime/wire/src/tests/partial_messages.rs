@@ -55,6 +55,7 @@ fn lines_give_session_version_calls_and_structured_results_and_no_times() {
     assert_eq!(recording.format, Format::StreamJson);
     assert_eq!(recording.session_id.as_deref(), Some("s1"));
     assert_eq!(recording.version.as_deref(), Some("2.1.143"));
+    assert_eq!(recording.cwd.as_deref(), Some("project"));
     assert_eq!(pairs(&recording), [[r#"t1>"done""#]]);
     let call = &recording.turns[0].calls[0];
     assert_eq!((call.used_at_ms, call.duration_ms()), (None, None));

@@ -141,13 +141,17 @@ fn an_orphan_result_is_a_problem_with_its_line() {
 }
 
 #[test]
-fn session_and_version_are_the_first_that_are_named() {
+fn session_version_and_directory_are_the_first_that_are_named() {
     let mut later = call("m2", 2, "t2", "Read", &json!({}));
+    later["cwd"] = json!("/project/below");
     later["version"] = json!("2.1.200");
     later["sessionId"] = json!("s2");
     let summary = json!({"type": "summary", "summary": "Tidy", "leafUuid": "u1"});
-    let recording = read(jsonl(&[summary, call("m1", 1, "t1", "Read", &json!({})), later]));
+    let mut first = call("m1", 1, "t1", "Read", &json!({}));
+    first["cwd"] = json!("/project");
+    let recording = read(jsonl(&[summary, first, later]));
     assert_eq!(recording.session_id.as_deref(), Some("s1"));
+    assert_eq!(recording.cwd.as_deref(), Some("/project"));
     assert_eq!(recording.version.as_deref(), Some("2.1.112"));
     assert_eq!(recording.format, Format::Transcript);
 }

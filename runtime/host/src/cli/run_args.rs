@@ -1,0 +1,106 @@
+//! What may be said to `toolwright run`.
+
+use std::num::NonZeroU16;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use toolwright_contract::Cascade;
+
+use super::args::seconds;
+use crate::pipe::Asking;
+
+pub(super) const EXAMPLES: &str = r#"
+Examples:
+  echo '{"type":"tool_use","id":"t1","name":"TodoWrite","input":{"todos":[]}}' | toolwright run
+  toolwright run --events < calls.jsonl                  every event beside the results
+  toolwright run --cwd ~/project --allow Edit,Write < calls.jsonl
+  curl -sN … | toolwright run                            the stream of a Messages API response
+
+Input, one of the two, told apart by how it begins:
+  lines of JSON    a tool_use block on each line; a blank line or {"type":"message_stop"} ends a
+                   message, and so does the end of the input
+  a stream         the body of a streamed Messages API response, perhaps of several
+
+Output, lines of JSON:
+  {"type":"tool_result",…}            each result, in the order of the calls, as soon as it is there
+  {"type":"user","message":{…}}       at the end of each message, what to send to the model next
+  {"type":"event",…}                  with --events
+  {"type":"permission_request","request":0,…}     with --ask; to be answered by a line of input:
+  {"type":"permission_answer","request":0,"allow":true}     or false, with a "message"
+
+Exit status: 0; 2 if the arguments are wrong or nothing of the input could be read; 130 after
+Ctrl-C and 143 after SIGTERM, with the calls that ran stopped and every call answered; a second
+one ends at once."#;
+
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    /// The folder to work in
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(super) cwd: PathBuf,
+
+    /// Write every event too
+    #[arg(long)]
+    pub(super) events: bool,
+
+    /// Start calls of these tools, whatever they do
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(super) allow: Vec<String>,
+
+    /// Never start calls of these tools
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(super) deny: Vec<String>,
+
+    /// Ask before other calls that don't only read, by a line that a line of the input answers;
+    /// otherwise they are denied
+    #[arg(long)]
+    ask: bool,
+
+    /// DANGEROUS: START EVERY CALL THAT IS NOT DENIED, WITHOUT ANY QUESTION. Commands and edits
+    /// that a model asks for reach everything that you can reach. For a sandbox only
+    #[arg(long, conflicts_with = "ask")]
+    pub(super) allow_everything: bool,
+
+    /// Most calls at once in a message
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(super) cap: NonZeroU16,
+
+    /// What a failed call does to its siblings
+    #[arg(long, value_enum, default_value_t = Siblings::Bash, value_name = "POLICY")]
+    pub(super) siblings: Siblings,
+
+    /// The longest that a call may run, unless its tool says otherwise
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) deadline: Option<Duration>,
+
+    /// Where long results are kept whole; otherwise they are cut
+    #[arg(long, value_name = "DIR")]
+    pub(super) results: Option<PathBuf>,
+}
+
+/// What a failed call does to its siblings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Siblings {
+    /// A failed command stops them.
+    Bash,
+    /// Nothing stops them.
+    None,
+    /// Any failed call stops them.
+    Any,
+}
+
+impl Siblings {
+    pub(super) fn cascade(self) -> Cascade {
+        match self {
+            Self::Bash => Cascade::Declared,
+            Self::None => Cascade::Never,
+            Self::Any => Cascade::Any,
+        }
+    }
+}
+
+impl RunArgs {
+    pub(super) fn asking(&self) -> Asking {
+        if self.ask { Asking::ByLine } else { Asking::Headless }
+    }
+}

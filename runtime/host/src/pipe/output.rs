@@ -1,0 +1,70 @@
+//! What goes out through the pipe.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use toolwright_contract::{Event, ToolResult};
+
+use crate::{Ask, TurnResults};
+
+/// One thing that a service says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A line of JSON, without its end.
+    Said(String),
+    /// What could not be understood of the input, and what to do about it.
+    Fault(String),
+}
+
+#[derive(Serialize)]
+struct EventLine<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(flatten)]
+    event: &'a Event,
+}
+
+impl Line {
+    pub(super) fn event(event: &Event) -> Self {
+        let line = serde_json::to_string(&EventLine { kind: "event", event });
+        line.map_or_else(
+            |it| Self::Fault(format!("an event could not be written: {it}")),
+            Self::Said,
+        )
+    }
+
+    pub(super) fn result(result: &ToolResult) -> Self {
+        Self::Said(result.to_block().to_string())
+    }
+
+    /// The next user message; nothing if it would say nothing.
+    pub(super) fn message(results: &TurnResults) -> Option<Self> {
+        let message = results.to_message()?;
+        Some(Self::Said(json!({"type": "user", "message": message}).to_string()))
+    }
+
+    pub(super) fn question(ask: &Ask) -> Self {
+        let Ask { request, turn, id, tool, input, message } = ask;
+        let line: Value = json!({
+            "type": "permission_request",
+            "request": request,
+            "turn": turn,
+            "tool_use_id": id,
+            "name": tool,
+            "input": input,
+            "message": message,
+        });
+        Self::Said(line.to_string())
+    }
+
+    pub(super) fn withdrawal(request: toolwright_contract::RequestId) -> Self {
+        Self::Said(json!({"type": "permission_withdrawn", "request": request}).to_string())
+    }
+
+    /// What is wrong at a line of the input.
+    pub(super) fn fault(line: Option<usize>, what: &str) -> Self {
+        Self::Fault(match line {
+            Some(line) => format!("line {line}: {what}"),
+            None => what.to_owned(),
+        })
+    }
+}
