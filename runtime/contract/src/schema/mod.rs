@@ -22,7 +22,7 @@ mod published;
 use jsonschema::{PatternOptions, Retrieve, Uri, Validator};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(crate) use hidden::fields_of;
 pub use published::{ACCEPTED_NAME_CHARS, BadName, EMITTED_NAME_CHARS, Unpublishable, check_name};
@@ -42,7 +42,8 @@ pub(crate) struct Schema {
     published: Value,
     /// What inputs are held against: as published, but with the alternatives at its root.
     whole: Value,
-    validator: Validator,
+    /// None where any object will do: to compile that would cost more than most sessions use it.
+    validator: Option<Validator>,
 }
 
 /// Why a schema can't be used.
@@ -79,12 +80,13 @@ impl Schema {
         if let Some(root) = whole.as_object_mut() {
             root.insert("type".to_owned(), "object".into());
         }
-        let validator = jsonschema::options()
-            .with_retriever(Nowhere)
-            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS))
-            .build(&whole)
-            .map_err(|it| BadSchema::Invalid(wording::quote(&it.to_string(), 200)))?;
+        let any_object = whole == json!({"type": "object", "additionalProperties": true});
+        let validator = (!any_object).then(|| compile(&whole)).transpose()?;
         Ok(Self { published, whole, validator })
+    }
+
+    fn fits(&self, input: &Value) -> bool {
+        self.validator.as_ref().is_none_or(|it| it.is_valid(input))
     }
 
     /// What the model is told.
@@ -94,14 +96,15 @@ impl Schema {
 
     /// Reads an input, which must be an object. The error is the whole text for the model.
     pub(crate) fn read<T: DeserializeOwned>(&self, tool: &str, input: &Value) -> Result<T, String> {
-        if self.validator.is_valid(input)
+        if self.fits(input)
             && let Ok(read) = T::deserialize(input)
         {
             return Ok(read);
         }
         let mut input = input.clone();
         lenience::coerce(&self.whole, &mut input);
-        let lines = misfit::lines(self.validator.iter_errors(&input));
+        let misfits = self.validator.iter().flat_map(|it| it.iter_errors(&input));
+        let lines = misfit::lines(misfits);
         if !lines.is_empty() {
             return Err(wording::misfit_input(tool, &lines));
         }
@@ -110,6 +113,14 @@ impl Schema {
             wording::misfit_input(tool, &[line])
         })
     }
+}
+
+fn compile(schema: &Value) -> Result<Validator, BadSchema> {
+    jsonschema::options()
+        .with_retriever(Nowhere)
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS))
+        .build(schema)
+        .map_err(|it| BadSchema::Invalid(wording::quote(&it.to_string(), 200)))
 }
 
 /// The JSON Schema of a type, as a tool publishes it: for [`Tool::output_schema`].
