@@ -16,6 +16,7 @@ use toolwright_contract::{
 };
 use toolwright_kernel::Place;
 
+use crate::asked::Asked;
 use crate::scheduler::SchedulerMsg;
 use crate::session::Desk;
 
@@ -93,10 +94,12 @@ pub(crate) struct Inbox {
     heir: OnceLock<Heir>,
     desk: Arc<Desk>,
     turn: TurnId,
+    /// Whom a question about a call of the turn holds up.
+    asked: Option<Arc<Asked>>,
 }
 
 impl Inbox {
-    pub(crate) fn new(desk: Arc<Desk>, turn: TurnId) -> Self {
+    pub(crate) fn new(desk: Arc<Desk>, turn: TurnId, asked: Option<Arc<Asked>>) -> Self {
         Self {
             news: SegQueue::new(),
             stops: SegQueue::new(),
@@ -106,7 +109,13 @@ impl Inbox {
             heir: OnceLock::new(),
             desk,
             turn,
+            asked,
         }
+    }
+
+    /// Whom a question about a call of the turn holds up, if anybody has a deadline.
+    pub(crate) fn asked(&self) -> Option<Arc<Asked>> {
+        self.asked.clone()
     }
 
     /// Says whom to wake, and wakes it: something may have come in before. Called once.
@@ -236,7 +245,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_comes_in_before_the_scheduler_is_known_wakes_it_when_it_is() {
-        let inbox = Inbox::new(Arc::default(), TurnId(0));
+        let inbox = Inbox::new(Arc::default(), TurnId(0), None);
         inbox.free(crate::session::ALONE);
         let (ear, mut heard) = listen().await;
         inbox.belongs_to(ear.clone());
@@ -250,7 +259,7 @@ mod tests {
 
     #[tokio::test]
     async fn any_number_of_news_is_one_wake_up_until_it_is_read() {
-        let inbox = Inbox::new(Arc::default(), TurnId(0));
+        let inbox = Inbox::new(Arc::default(), TurnId(0), None);
         let (ear, mut heard) = listen().await;
         inbox.belongs_to(ear.clone());
         inbox.awake();

@@ -12,6 +12,7 @@
 //! scheduler → hooks → store → scheduler. Facts come back through the turn's inbox. Nobody waits
 //! for anybody's answer, so no two can wait for each other.
 
+mod asked;
 mod bus;
 mod crew;
 #[cfg(test)]

@@ -7,6 +7,7 @@ use toolwright_contract::{
     Verdict, wording,
 };
 
+use crate::asked::OpenQuestion;
 use crate::inbox::{Inbox, Kept, News, Pass, Share, Timer};
 use crate::store::cut;
 
@@ -64,8 +65,12 @@ impl Owed<Gate> {
         self.send(News::Refused(why, text));
     }
 
-    pub(crate) fn asking(&self, request: RequestId) {
+    /// Says that a person is asked, for as long as the question is kept.
+    #[must_use]
+    pub(crate) fn asking(&self, request: RequestId) -> OpenQuestion {
+        let question = OpenQuestion::about(self.to.asked());
         self.to.push(self.ix, News::Asking(request));
+        question
     }
 
     pub(crate) fn withdrawn(&self, request: RequestId) {

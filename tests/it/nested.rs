@@ -3,10 +3,10 @@
 use std::num::NonZeroU16;
 use std::time::Duration;
 
-use harness::{House, call, texts};
+use harness::{House, asked, call, texts};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use toolwright::TurnResults;
+use toolwright::{Answer, TurnResults};
 use toolwright_contract::{Event, EventKind, HowEnded, StopName};
 
 const ONE: NonZeroU16 = NonZeroU16::MIN;
@@ -180,4 +180,49 @@ async fn a_nested_turn_that_is_opened_as_the_session_closes_is_told_so() {
     assert_eq!(results.ended, [HowEnded::Ok]);
     assert!(texts(&results)[0].contains("the session ends"), "{:?}", texts(&results));
     assert_eq!(kinds(&events, |it| matches!(it, EventKind::TurnFinished { .. })), 2);
+}
+
+/// Runs the calls where each may run for a second, and answers each question after so many hours.
+async fn answered_late(calls: Vec<toolwright::ToolUse>, hours: &[u64]) -> TurnResults {
+    let house = House::with(|it| it.deadline = Some(Duration::from_secs(1))).await;
+    let mut questions = house.session.questions();
+    let turn = house.turn(calls).await;
+    let answering = async {
+        for hours in hours {
+            let ask = asked(&mut questions).await;
+            for _ in 0..hours * 3_600 {
+                tokio::time::advance(Duration::from_secs(1)).await;
+            }
+            house.session.answer(ask.request, Answer::Allow);
+        }
+    };
+    let (results, ()) = tokio::join!(turn.finish(), answering);
+    house.close().await;
+    results
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_deadline_passes_while_a_person_is_asked_about_a_nested_call() {
+    let asks = json!({"ms": 400, "person": true});
+    let twice = json!({"ms": 100, "nested": [asks, {"nested": [asks]}]});
+    let results = answered_late(vec![call("1", twice)], &[1, 2]).await;
+    assert_eq!(texts(&results), ["ran|ran"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_before_and_after_a_question_about_a_nested_call_counts_together() {
+    let asks = json!({"ms": 600, "person": true});
+    let before_and_after = json!({"nested": [{"alone": true, "ms": 600}, asks]});
+    let began = Instant::now();
+    let results = answered_late(vec![call("1", before_and_after)], &[1]).await;
+    assert!(texts(&results)[0].contains("Timed out"), "{:?}", texts(&results));
+    assert_eq!(began.elapsed(), Duration::from_millis(3_600_000 + 1_000));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_about_a_nested_call_holds_up_no_call_beside_its_parent() {
+    let asks = json!({"nested": [{"ms": 400, "person": true}]});
+    let calls = vec![call("asks", asks), call("beside", json!({"ms": 5_000}))];
+    let results = answered_late(calls, &[1]).await;
+    assert_eq!(results.ended, [HowEnded::Ok, HowEnded::StoppedMayHaveRun]);
 }

@@ -7,6 +7,7 @@ use toolwright_contract::{Permit, Refusal, RequestId, wording};
 
 use super::core::{Case, Decision, Rules};
 use super::{Answer, Ask, Listener, PermissionsMsg, Question, Standing};
+use crate::asked::OpenQuestion;
 use crate::crew::Crew;
 use crate::papers::GateJob;
 
@@ -32,6 +33,8 @@ struct Open {
     message: String,
     /// The listener who has heard it.
     heard_by: Listener,
+    /// While it is kept, no deadline of a call above passes.
+    _question: OpenQuestion,
 }
 
 impl Actor for Permissions {
@@ -100,8 +103,8 @@ impl State {
             return deny(*job, &text);
         };
         job.share = None;
-        job.owed.asking(request);
-        self.open.insert(request, Open { job, message, heard_by });
+        let question = job.owed.asking(request);
+        self.open.insert(request, Open { job, message, heard_by, _question: question });
     }
 
     fn answer(&self, job: Box<GateJob>, answer: Answer) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use toolwright_contract::{CallIx, CheckCx, EventKind, Outcome, Refusal, Screened, Stop};
 
+use crate::asked::Asked;
 use crate::hooks::{HooksMsg, Wish};
 use crate::inbox::{Inbox, News, Timer};
 use crate::limits::CONTEXT_CHANGE;
@@ -48,6 +49,18 @@ pub(super) async fn gate(
 pub(super) async fn timer(inbox: Arc<Inbox>, ix: CallIx, after: Duration, timer: Timer) {
     tokio::time::sleep(after).await;
     inbox.push(ix, News::Late(timer));
+}
+
+/// Wakes the scheduler when a call's time to run is over. While a person is asked about a call
+/// below it, no time passes.
+pub(super) async fn deadline_timer(
+    inbox: Arc<Inbox>,
+    ix: CallIx,
+    after: Duration,
+    asked: Arc<Asked>,
+) {
+    asked.spend(after).await;
+    inbox.push(ix, News::Late(Timer::Deadline));
 }
 
 /// Changes the session's context, then hands the result on. The result stands whatever becomes

@@ -1,6 +1,7 @@
 //! How the scheduler carries an order of the kernel out: which job gets which paper.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
 use toolwright_contract::{
@@ -10,10 +11,11 @@ use toolwright_contract::{
 use toolwright_kernel::{Order, PhaseName, Place};
 
 use super::core::{content, how_ended, is_error};
-use super::jobs::{change_context, gate, tell_change, timer};
+use super::jobs::{change_context, deadline_timer, gate, tell_change, timer};
 use super::shell::State;
 use super::slip::Paper;
 use super::worker::{Work, work};
+use crate::asked::Asked;
 use crate::hooks::HooksMsg;
 use crate::inbox::{Pass, Share, Timer};
 use crate::journal::{StartAck, StartRecord};
@@ -84,13 +86,23 @@ impl State {
         let card = tool.card();
         slip.notes = notes;
         slip.short = wording::call_in_short(card, cleared.input());
-        if let Some(after) = card.deadline.or(self.args.house.times.deadline) {
-            self.arm(ix, after, Timer::Deadline);
+        let deadline = card.deadline.or(self.args.house.times.deadline);
+        let mut asked = self.args.inbox.asked();
+        if let Some(after) = deadline {
+            let own = Asked::below(asked);
+            self.keep_timer(ix, deadline_timer(self.args.inbox.clone(), ix, after, own.clone()));
+            asked = Some(own);
         }
-        self.start(ix, cleared, share, owed);
+        self.start(ix, cleared, (share, asked), owed);
     }
 
-    fn start(&mut self, ix: CallIx, cleared: Cleared, share: Share, owed: Owed<Run>) {
+    fn start(
+        &mut self,
+        ix: CallIx,
+        cleared: Cleared,
+        (share, asked): (Share, Option<Arc<Asked>>),
+        owed: Owed<Run>,
+    ) {
         let slip = &self.slips[ix.at()];
         let tool = slip.tool_name().into_owned();
         let job = Work {
@@ -102,6 +114,7 @@ impl State {
             tool,
             stop: slip.stop.clone(),
             share,
+            asked,
         };
         self.args.house.crew.spawn(work(job, cleared, owed));
     }
@@ -201,7 +214,10 @@ impl State {
     }
 
     pub(super) fn arm(&mut self, ix: CallIx, after: Duration, which: Timer) {
-        let timer = timer(self.args.inbox.clone(), ix, after, which);
+        self.keep_timer(ix, timer(self.args.inbox.clone(), ix, after, which));
+    }
+
+    fn keep_timer(&mut self, ix: CallIx, timer: impl Future<Output = ()> + Send + 'static) {
         let handle = self.args.house.crew.spawn(timer);
         self.slips[ix.at()].timers.push(handle);
     }

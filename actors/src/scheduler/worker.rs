@@ -11,10 +11,11 @@ use toolwright_contract::{
 };
 use tracing::Instrument as _;
 
+use crate::asked::Asked;
 use crate::inbox::{Inbox, News, Share, Timer};
 use crate::limits::{NESTING, PROGRESS_CHARS};
 use crate::owed::{Owed, Run};
-use crate::session::{House, Lineage, run_nested};
+use crate::session::{House, Lineage, Parent, run_nested};
 use crate::watch::{Watched, watched};
 
 /// What a worker needs beside the paper.
@@ -27,6 +28,8 @@ pub(super) struct Work {
     pub(super) tool: String,
     pub(super) stop: Stop,
     pub(super) share: Share,
+    /// Whom a question about a call of its own holds up.
+    pub(super) asked: Option<Arc<Asked>>,
 }
 
 /// Runs a tool.
@@ -55,6 +58,7 @@ async fn run(work: Work, cleared: Cleared) -> Outcome {
         ix: work.ix,
         id: work.id.clone(),
         stop: work.stop.clone(),
+        asked: work.asked,
         width: Mutex::new(Width { share: work.share, nests: 0 }),
         over: CancellationToken::new(),
     });
@@ -99,6 +103,7 @@ struct Call {
     ix: CallIx,
     id: ToolUseId,
     stop: Stop,
+    asked: Option<Arc<Asked>>,
     width: Mutex<Width>,
     /// Cancelled when the tool has ended: what it has left behind must end too.
     over: CancellationToken,
@@ -138,7 +143,8 @@ impl Call {
             return calls.into_iter().map(too_deep).collect();
         }
         let lent = LentWidth::of(&self);
-        let results = run_nested(&self.house, &self.id, depth, calls, &self.stop, &self.over).await;
+        let parent = Parent { id: &self.id, depth, asked: self.asked.clone() };
+        let results = run_nested(&self.house, parent, calls, &self.stop, &self.over).await;
         let (resumed, back) = oneshot::channel();
         if lent.end(resumed) {
             // A scheduler that is gone gives no width back: there is nobody to share it with. A

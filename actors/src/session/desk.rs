@@ -70,7 +70,7 @@ mod tests {
         let call = (TurnId(0), CallIx(0));
         desk.hold(call, Place::Lane(Footprint::Shared));
         for turn in 1..100 {
-            let inbox = Arc::new(Inbox::new(desk.clone(), TurnId(turn)));
+            let inbox = Arc::new(Inbox::new(desk.clone(), TurnId(turn), None));
             assert!(!desk.lanes_for(NonZeroU16::MIN, &inbox).is_empty());
             assert_eq!(desk.held()[&call].inheritors.len(), 1);
             assert_eq!(Arc::strong_count(&inbox), 1);

@@ -32,7 +32,7 @@ pub(crate) use desk::Desk;
 use house::{Context, OpenTurn, Times};
 pub(crate) use house::{House, Lineage};
 use supervisor::{Supervisor, SupervisorArgs};
-pub(crate) use turn::run_nested;
+pub(crate) use turn::{Parent, run_nested};
 pub use turn::{Stopper, SubmitError, TurnHandle, TurnResults};
 
 /// What a call of a dead scheduler holds until it has gone: nobody knows any more what it was.
@@ -166,7 +166,7 @@ impl Session {
     ///
     /// [`SessionClosed`] after a shutdown.
     pub async fn open_turn_under(&self, cascade: Cascade) -> Result<TurnHandle, SessionClosed> {
-        turn::open(&self.0.house, None, 0, cascade).await
+        turn::open(&self.0.house, None, cascade).await
     }
 
     /// Events from now on. A subscriber that lags loses the oldest, and is told how many.

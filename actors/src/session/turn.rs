@@ -16,6 +16,7 @@ use toolwright_kernel::Policy;
 
 use super::SessionClosed;
 use super::house::{House, Lineage, OpenTurn, accepted_unseen};
+use crate::asked::Asked;
 use crate::inbox::{Inbox, StopWish};
 use crate::ledger::{Accepted, Ledger};
 use crate::limits::{MAILBOX, NAME_CHARS};
@@ -217,11 +218,19 @@ impl fmt::Debug for Stopper {
     }
 }
 
+/// A call on whose behalf a turn is opened.
+pub(crate) struct Parent<'a> {
+    pub(crate) id: &'a ToolUseId,
+    /// How many calls the turn is nested in.
+    pub(crate) depth: u32,
+    /// Whom a question about a call of the turn holds up.
+    pub(crate) asked: Option<Arc<Asked>>,
+}
+
 /// Opens a turn, on behalf of a call or of nobody.
 pub(super) async fn open(
     house: &Arc<House>,
-    parent: Option<&ToolUseId>,
-    depth: u32,
+    parent: Option<Parent<'_>>,
     cascade: Cascade,
 ) -> Result<TurnHandle, SessionClosed> {
     let supervisor = house.supervisor.get().ok_or(SessionClosed)?;
@@ -232,11 +241,12 @@ pub(super) async fn open(
     }
     let turn = house.number_turn(|| EventKind::TurnOpened {
         version: EVENT_VERSION,
-        parent: parent.cloned(),
+        parent: parent.as_ref().map(|it| it.id.clone()),
         cascade: cascade.into(),
         width: house.width.get(),
     });
-    let inbox = Arc::new(Inbox::new(house.desk.clone(), turn));
+    let (depth, asked) = parent.map_or((0, None), |it| (it.depth, it.asked));
+    let inbox = Arc::new(Inbox::new(house.desk.clone(), turn, asked));
     let ledger = Arc::new(Ledger::default());
     let orphaned = CancellationToken::new();
     let args = SchedulerArgs {
@@ -253,7 +263,7 @@ pub(super) async fn open(
         turn,
         inbox: inbox.clone(),
         ledger: ledger.clone(),
-        nested: parent.is_some(),
+        nested: depth > 0,
         orphaned,
     };
     // Its start awaits nothing, so a turn that was told as open is always registered or closed.
@@ -283,8 +293,7 @@ pub(super) async fn open(
 /// Runs calls on behalf of a call, until they have ended or the call is stopped or `over`.
 pub(crate) async fn run_nested(
     house: &Arc<House>,
-    parent: &ToolUseId,
-    depth: u32,
+    parent: Parent<'_>,
     calls: Vec<ToolUse>,
     stop: &Stop,
     over: &CancellationToken,
@@ -292,7 +301,7 @@ pub(crate) async fn run_nested(
     if over.is_cancelled() {
         return calls.into_iter().map(|it| never_started(it, StopCause::Discarded)).collect();
     }
-    let Ok(mut turn) = open(house, Some(parent), depth, house.policy.cascade).await else {
+    let Ok(mut turn) = open(house, Some(parent), house.policy.cascade).await else {
         return calls.into_iter().map(|it| never_started(it, StopCause::Shutdown)).collect();
     };
     let inbox = turn.inbox.clone();
