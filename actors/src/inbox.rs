@@ -19,6 +19,7 @@ use toolwright_kernel::Place;
 use crate::asked::Asked;
 use crate::scheduler::SchedulerMsg;
 use crate::session::Desk;
+use crate::store::Room;
 
 /// What a job tells the scheduler of its call.
 pub(crate) enum News {
@@ -96,10 +97,17 @@ pub(crate) struct Inbox {
     turn: TurnId,
     /// Whom a question about a call of the turn holds up.
     asked: Option<Arc<Asked>>,
+    /// What is left of the message that answers the turn.
+    room: Arc<Room>,
 }
 
 impl Inbox {
-    pub(crate) fn new(desk: Arc<Desk>, turn: TurnId, asked: Option<Arc<Asked>>) -> Self {
+    pub(crate) fn new(
+        desk: Arc<Desk>,
+        turn: TurnId,
+        asked: Option<Arc<Asked>>,
+        room: Room,
+    ) -> Self {
         Self {
             news: SegQueue::new(),
             stops: SegQueue::new(),
@@ -110,6 +118,7 @@ impl Inbox {
             desk,
             turn,
             asked,
+            room: Arc::new(room),
         }
     }
 
@@ -123,6 +132,11 @@ impl Inbox {
         let scheduler = self.scheduler.get_or_init(|| scheduler);
         // One that has died already has its turn closed by the supervisor.
         drop(scheduler.cast(SchedulerMsg::Wake));
+    }
+
+    /// What is left of the message that answers the turn.
+    pub(crate) fn room(&self) -> &Arc<Room> {
+        &self.room
     }
 
     pub(crate) fn push(&self, ix: CallIx, news: News) {
@@ -245,7 +259,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_comes_in_before_the_scheduler_is_known_wakes_it_when_it_is() {
-        let inbox = Inbox::new(Arc::default(), TurnId(0), None);
+        let inbox = Inbox::new(Arc::default(), TurnId(0), None, Room::new(0));
         inbox.free(crate::session::ALONE);
         let (ear, mut heard) = listen().await;
         inbox.belongs_to(ear.clone());
@@ -259,7 +273,7 @@ mod tests {
 
     #[tokio::test]
     async fn any_number_of_news_is_one_wake_up_until_it_is_read() {
-        let inbox = Inbox::new(Arc::default(), TurnId(0), None);
+        let inbox = Inbox::new(Arc::default(), TurnId(0), None, Room::new(0));
         let (ear, mut heard) = listen().await;
         inbox.belongs_to(ear.clone());
         inbox.awake();

@@ -44,5 +44,8 @@ pub(crate) const NAME_CHARS: usize = 128;
 /// Longest progress text in an event, in characters.
 pub(crate) const PROGRESS_CHARS: usize = 500;
 
+/// Contents of results that are known by their hash, so that each is on the disk once: some 1 MB.
+pub(crate) const KNOWN_CONTENTS: usize = 10_000;
+
 /// How many file names are tried for one result, should its id come again and again.
 pub(crate) const NAMES: u32 = 1_000;

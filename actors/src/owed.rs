@@ -9,7 +9,7 @@ use toolwright_contract::{
 
 use crate::asked::OpenQuestion;
 use crate::inbox::{Inbox, Kept, News, Pass, Share, Timer};
-use crate::store::cut;
+use crate::store::{Room, unkept};
 
 /// The duty to tell the scheduler how one step of a call ended.
 ///
@@ -143,12 +143,17 @@ pub(crate) struct Keep {
 impl Kind for Keep {
     fn unpaid(self) -> News {
         let Keep { mut result, ended, limit, notes } = self;
-        result.content = cut(&result.content, limit, wording::store_failed());
+        result.content = unkept(&result.content, limit, wording::store_failed());
         News::Stored(Box::new(Kept { result, ended, notes, spilled: None }))
     }
 }
 
 impl Owed<Keep> {
+    /// What is left of the message that the result goes into.
+    pub(crate) fn room(&self) -> &Arc<Room> {
+        self.to.room()
+    }
+
     /// The result as it is so far; none only once it is paid.
     pub(crate) fn paper(&self) -> Option<&Keep> {
         self.unpaid.as_ref()

@@ -13,5 +13,5 @@ mod workload;
 pub use folder::Folder;
 pub use house::{House, asked, written};
 pub use script::{Script, call, call_of, ids, step_aside, texts};
-pub use scripted::Scripted;
+pub use scripted::{PIXEL, Scripted};
 pub use workload::{Before, Reply, Stopping, TOOLS, Workload};

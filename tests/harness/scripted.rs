@@ -46,6 +46,10 @@ impl Default for Scripted {
     }
 }
 
+/// A PNG of one pixel, in base64.
+pub const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJ\
+                     RU5ErkJggg==";
+
 /// What a run gave, before it is mapped.
 pub struct Said {
     text: String,
@@ -59,7 +63,7 @@ impl From<Said> for Content {
         if !said.image {
             return said.text.into();
         }
-        let image = json!({"type": "image", "source": {"type": "base64", "data": "AAAA"}});
+        let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}});
         Self::Blocks(vec![json!({"type": "text", "text": said.text}), image])
     }
 }

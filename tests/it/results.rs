@@ -3,13 +3,19 @@
 use std::fs;
 use std::path::Path;
 
-use harness::{House, Scripted, call, call_of, texts};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use harness::{House, PIXEL, Scripted, call, call_of, texts};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolwright::TurnResults;
-use toolwright_contract::{AnyTool, Content, EventKind, ResultLimit};
+use toolwright_contract::{AnyTool, Content, EventKind, ResultLimit, tool};
 
 const LIMIT: usize = 50_000;
+
+/// The input of a tool that takes none.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
 
 fn long(id: &str) -> toolwright::ToolUse {
     call(id, json!({"chars": LIMIT + 1}))
@@ -85,6 +91,66 @@ async fn an_image_beside_a_long_text_stays_with_the_model() {
     let kinds: Vec<_> = blocks.iter().map(|it| it["type"].clone()).collect();
     assert_eq!(kinds, [json!("text"), json!("image")]);
     assert!(blocks[0]["text"].as_str().unwrap().starts_with("<persisted-output>"));
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_results_of_one_message_share_its_room_and_a_nested_turn_has_its_own() {
+    let folder = TempDir::new().unwrap();
+    let house = House::with(|it| {
+        (it.results, it.message_chars) = (Some(folder.path().to_owned()), 100_000);
+    })
+    .await;
+    let most = json!({"alone": true, "chars": 40_000});
+    let calls = ["a", "b", "c", "d"].map(|id| call(id, most.clone()));
+    let nested = json!({"nested": [{"chars": 40_000}], "say": "nested"});
+    let calls = calls.into_iter().chain([call("e", nested), call("f", json!({"chars": 2_000}))]);
+    let told = texts(&house.run(calls).await);
+    let inline = told.iter().map(|it| !it.starts_with("<persisted-output>")).collect::<Vec<_>>();
+    assert_eq!(inline, [true, true, false, false, true, true]);
+    assert_eq!(files(folder.path()), ["c.txt", "d.txt"]);
+    let next = house.run([call("next", most)]).await;
+    assert!(text(&next).starts_with("xxx"), "the next message has room again");
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_content_is_on_the_disk_once_unless_its_file_was_changed() {
+    let folder = TempDir::new().unwrap();
+    let house = keeping_in(folder.path()).await;
+    house.run([long("a"), long("b")]).await;
+    let path = |name| folder.path().join(name);
+    assert!(same_file::is_same_file(path("a.txt"), path("b.txt")).unwrap());
+    fs::write(path("a.txt"), "changed").unwrap();
+    house.run([long("c")]).await;
+    fs::remove_file(path("c.txt")).unwrap();
+    house.run([long("d")]).await;
+    assert_eq!(fs::read_to_string(path("d.txt")).unwrap(), "x".repeat(LIMIT + 1));
+    assert_eq!(files(folder.path()), ["a.txt", "b.txt", "d.txt"]);
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_image_that_the_api_would_refuse_never_reaches_the_model() {
+    let folder = TempDir::new().unwrap();
+    let shows = |name: &'static str, data: String| {
+        let source = json!({"type": "base64", "media_type": "image/png", "data": data});
+        let content = Content::Blocks(vec![json!({"type": "image", "source": source})]);
+        tool(name, "Shows an image.").run(move |_: Nothing, _| {
+            let content = content.clone();
+            async move { Ok(content) }
+        })
+    };
+    let heavy = [BASE64_STANDARD.decode(PIXEL).unwrap(), vec![0; 4 << 20]].concat();
+    let tools =
+        [shows("Broken", "AAAA".to_owned()), shows("Heavy", BASE64_STANDARD.encode(&heavy))];
+    let path = folder.path().to_owned();
+    let house = House::with_tools(tools, |it| it.results = Some(path)).await;
+    let calls = [call_of("Broken", "a", json!({})), call_of("Heavy", "b", json!({}))];
+    let told = texts(&house.run(calls).await);
+    assert_eq!(told[0], "[image left out: it is neither PNG nor JPEG, GIF or WebP]");
+    assert!(told[1].starts_with("[image saved to "), "{}", told[1]);
+    assert_eq!(fs::read(folder.path().join("b.png")).unwrap(), heavy);
     house.close().await;
 }
 

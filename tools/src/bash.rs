@@ -29,6 +29,8 @@ const LONGEST: u64 = 600_000;
 const SHOWN: usize = 30_000;
 /// The same of one that failed.
 const SHOWN_OF_FAILURE: usize = 10_000;
+/// Most characters of a result: what is shown, with a word around it.
+const RESULT: usize = SHOWN + 2_000;
 /// The code of a command that was asked to end (SIGTERM).
 const ENDED: i32 = 143;
 
@@ -66,7 +68,7 @@ impl Tool for Bash {
              What it leaves running is ended with it.",
         )
         .telling(&["command"])
-        .result_limit(ResultLimit::Unlimited)
+        .result_limit(ResultLimit::Chars(RESULT))
     }
 
     /// What a command does is not known before it has been understood, so it runs alone.

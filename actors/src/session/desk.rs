@@ -63,6 +63,7 @@ mod tests {
     use toolwright_kernel::Footprint;
 
     use super::*;
+    use crate::store::Room;
 
     #[test]
     fn turns_that_are_over_are_not_kept_for_as_long_as_a_call_is_overdue() {
@@ -70,7 +71,7 @@ mod tests {
         let call = (TurnId(0), CallIx(0));
         desk.hold(call, Place::Lane(Footprint::Shared));
         for turn in 1..100 {
-            let inbox = Arc::new(Inbox::new(desk.clone(), TurnId(turn), None));
+            let inbox = Arc::new(Inbox::new(desk.clone(), TurnId(turn), None, Room::new(0)));
             assert!(!desk.lanes_for(NonZeroU16::MIN, &inbox).is_empty());
             assert_eq!(desk.held()[&call].inheritors.len(), 1);
             assert_eq!(Arc::strong_count(&inbox), 1);

@@ -37,6 +37,8 @@ pub(crate) struct House {
     pub(crate) hooks: Stage<HooksMsg>,
     pub(crate) permissions: Stage<PermissionsMsg>,
     pub(crate) store: Stage<StoreMsg>,
+    /// Most characters of results in one message.
+    pub(crate) message_chars: usize,
     pub(crate) journal: Arc<dyn StartLog>,
     pub(crate) crew: Crew,
     pub(crate) context: Context,

@@ -26,7 +26,7 @@ use crate::inbox::StopWish;
 use crate::journal::{NoJournal, StartLog};
 use crate::permissions::{Answer, PermissionsArgs, PermissionsMsg, Question, Rules, Standing};
 use crate::stage::Stage;
-use crate::store::StoreArgs;
+use crate::store::{Folder, StoreArgs};
 
 pub(crate) use desk::Desk;
 use house::{Context, OpenTurn, Times};
@@ -64,6 +64,10 @@ pub struct Config {
     pub wait: Duration,
     /// Where long results are kept; without a folder they are cut.
     pub results: Option<PathBuf>,
+    /// Most characters of text in all the results of one message (default 200,000). What is above
+    /// goes to files, but for results that are no longer than a preview, and for those of tools
+    /// without a limit.
+    pub message_chars: usize,
     /// What calls share at first.
     pub context: SessionContext,
     /// Where the starts of calls are recorded (default: nowhere).
@@ -88,6 +92,7 @@ impl Config {
             grace: Duration::from_secs(5),
             wait: Duration::from_secs(120),
             results: None,
+            message_chars: 200_000,
             context: SessionContext::default(),
             journal: Arc::new(NoJournal),
         }
@@ -143,7 +148,7 @@ impl Session {
                 store: house.store.clone(),
             },
             permissions: PermissionsArgs { standing: standing.clone(), crew: crew.clone() },
-            store: StoreArgs { folder, crew },
+            store: StoreArgs { folder: folder.map(Folder::new), crew },
         };
         let started = Supervisor::spawn(None, Supervisor, args).await;
         let (supervisor, _) = started.map_err(|_| SessionClosed)?;
@@ -304,6 +309,7 @@ fn house_of(config: Config) -> (House, Option<PathBuf>) {
         hooks: Stage::default(),
         permissions: Stage::default(),
         store: Stage::default(),
+        message_chars: config.message_chars,
         journal: config.journal,
         crew: Crew::default(),
         context: Context::new(config.context),

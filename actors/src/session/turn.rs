@@ -21,6 +21,7 @@ use crate::inbox::{Inbox, StopWish};
 use crate::ledger::{Accepted, Ledger};
 use crate::limits::{MAILBOX, NAME_CHARS};
 use crate::scheduler::{Scheduler, SchedulerArgs, SchedulerMsg};
+use crate::store::Room;
 
 /// One assistant message being executed.
 ///
@@ -246,7 +247,8 @@ pub(super) async fn open(
         width: house.width.get(),
     });
     let (depth, asked) = parent.map_or((0, None), |it| (it.depth, it.asked));
-    let inbox = Arc::new(Inbox::new(house.desk.clone(), turn, asked));
+    let inbox =
+        Arc::new(Inbox::new(house.desk.clone(), turn, asked, Room::new(house.message_chars)));
     let ledger = Arc::new(Ledger::default());
     let orphaned = CancellationToken::new();
     let args = SchedulerArgs {

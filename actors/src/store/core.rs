@@ -1,36 +1,104 @@
-//! The pure part of the store: what stays inline, what the preview says, what a file is called.
+//! The pure part of the store: what stays inline, and what the preview says.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
 use toolwright_contract::{Content, ResultLimit, wording};
+
+use super::media::is_media;
+use super::room::Room;
 
 /// Characters of a preview (Claude Code 2.1.x: "first 2KB").
 const PREVIEW_CHARS: usize = 2_000;
 
-/// Longest encoded file name, in bytes: well under the 255 of common file systems.
-const NAME_BYTES: usize = 120;
-
-/// What is kept of an id that isn't a plain name, in characters.
-const HEAD_CHARS: usize = 40;
-
 /// What becomes of a content.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Plan {
-    /// It fits.
+    /// It stays as it is.
     Inline,
-    /// This text goes to a file.
-    Spill(String),
+    /// Something of it is kept in a file, or looked at first.
+    Save(Saving),
 }
 
-pub(crate) fn plan(content: &Content, limit: ResultLimit) -> Plan {
-    match limit {
-        ResultLimit::Chars(most) if content.chars() > most => Plan::Spill(content.text()),
-        ResultLimit::Chars(_) | ResultLimit::Unlimited => Plan::Inline,
+/// What is not simply shown.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Saving {
+    /// All text in it, where that is too long.
+    pub(crate) text: Option<Spill>,
+    /// The images and documents in it.
+    pub(crate) media: Vec<Value>,
+}
+
+/// A text that is too long.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Spill {
+    pub(crate) text: String,
+    /// How many characters of it may be shown, should it not be saved.
+    pub(crate) most: ResultLimit,
+}
+
+/// What has become of what was not simply shown.
+#[derive(Debug, Default)]
+pub(crate) struct Saved {
+    pub(crate) text: Option<Result<PathBuf, String>>,
+    /// One block for each of the media.
+    pub(crate) media: Vec<Value>,
+    /// Bytes that went to files.
+    pub(crate) bytes: u64,
+}
+
+/// Plans for a content, and takes what it will show from the message's room. A tool without a
+/// limit answers for its results itself.
+pub(crate) fn plan(content: &Content, limit: ResultLimit, room: &Room) -> Plan {
+    let ResultLimit::Chars(limit) = limit else { return Plan::Inline };
+    let chars = content.chars();
+    // A preview takes as much, so that nothing shorter is saved for want of room.
+    let most = limit.min(room.chars().max(PREVIEW_CHARS));
+    let text =
+        (chars > most).then(|| Spill { text: content.text(), most: ResultLimit::Chars(most) });
+    room.take_chars(if text.is_some() { PREVIEW_CHARS } else { chars });
+    let media: Vec<_> = match content {
+        Content::Text(_) => Vec::new(),
+        Content::Blocks(blocks) => blocks.iter().filter(|it| is_media(it)).cloned().collect(),
+    };
+    if text.is_none() && media.is_empty() {
+        Plan::Inline
+    } else {
+        Plan::Save(Saving { text, media })
     }
 }
 
+/// The content as the model gets it.
+pub(crate) fn shown(content: &Content, spill: Option<Spill>, saved: Saved) -> Content {
+    let content = match (spill, saved.text) {
+        (Some(spill), Some(Ok(path))) => wrapper(content, &spill.text, &path),
+        (Some(spill), Some(Err(why))) => cut(content, spill.most, &why),
+        (Some(spill), None) => cut(content, spill.most, "nothing was saved"),
+        (None, _) => content.clone(),
+    };
+    let Content::Blocks(mut blocks) = content else { return content };
+    let mut media = saved.media.into_iter();
+    for block in blocks.iter_mut().filter(|it| is_media(it)) {
+        *block = media.next().unwrap_or_else(|| left_out(block, "it was not looked at"));
+    }
+    inline(Content::Blocks(blocks))
+}
+
+/// The block that stands for media which the model can't get.
+pub(crate) fn left_out(block: &Value, why: &str) -> Value {
+    let kind = block["type"].as_str().unwrap_or("block");
+    json!({"type": "text", "text": format!("[{kind} left out: {why}]")})
+}
+
+/// The block that stands for media which went to a file.
+pub(crate) fn moved_out(block: &Value, why: &str, path: &Path) -> Value {
+    let kind = block["type"].as_str().unwrap_or("block");
+    let text = format!("[{kind} saved to {}: {why}]", path.display());
+    json!({"type": "text", "text": text})
+}
+
 /// The content that stands for a text that went to a file. What isn't text stays.
-pub(crate) fn wrapper(content: &Content, text: &str, path: &Path) -> Content {
+fn wrapper(content: &Content, text: &str, path: &Path) -> Content {
     let preview: String = text.chars().take(PREVIEW_CHARS).collect();
     let wrapped = format!(
         "<persisted-output>\nOutput too large ({}). Full output saved to: {}\n\n\
@@ -42,7 +110,7 @@ pub(crate) fn wrapper(content: &Content, text: &str, path: &Path) -> Content {
 }
 
 /// The content cut to its limit, with a word on why the rest is lost.
-pub(crate) fn cut(content: &Content, limit: ResultLimit, why: &str) -> Content {
+fn cut(content: &Content, limit: ResultLimit, why: &str) -> Content {
     let ResultLimit::Chars(most) = limit else { return content.clone() };
     let text = content.text();
     let chars = text.chars().count();
@@ -55,6 +123,17 @@ pub(crate) fn cut(content: &Content, limit: ResultLimit, why: &str) -> Content {
         chars - most
     );
     with_text(content, kept)
+}
+
+/// The content where nothing could be kept or looked at.
+pub(crate) fn unkept(content: &Content, limit: ResultLimit, why: &str) -> Content {
+    match (cut(content, limit, why), limit) {
+        (Content::Blocks(mut blocks), ResultLimit::Chars(_)) => {
+            blocks.iter_mut().filter(|it| is_media(it)).for_each(|it| *it = left_out(it, why));
+            Content::Blocks(blocks)
+        }
+        (content, _) => content,
+    }
 }
 
 /// A blank content says that it is blank, and blank text beside an image goes: the API wants a
@@ -76,7 +155,7 @@ fn with_text(content: &Content, text: String) -> Content {
         Content::Text(_) => Content::Text(text),
         Content::Blocks(blocks) => {
             let rest = blocks.iter().filter(|it| it["type"] != "text").cloned();
-            let first = serde_json::json!({"type": "text", "text": text});
+            let first = json!({"type": "text", "text": text});
             Content::Blocks(std::iter::once(first).chain(rest).collect())
         }
     }
@@ -88,49 +167,37 @@ fn size(bytes: usize) -> String {
     if kilobytes < KB { format!("{kilobytes:.1}KB") } else { format!("{:.1}MB", kilobytes / KB) }
 }
 
-/// The file name of a result: the id where that is a plain name, else what is plain of it and a
-/// hash. `attempt` counts the names that were taken already: by an id that came again, or by one
-/// that differs in letter case alone on a file system that doesn't tell them apart.
-pub(crate) fn file_name(id: &str, attempt: u32) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
-    let plain = !id.is_empty() && id.chars().all(is_plain) && id.len() <= NAME_BYTES;
-    let stem = if plain && !is_reserved(&id.to_ascii_lowercase()) {
-        id.to_owned()
-    } else {
-        let head: String = id.chars().filter(|&it| is_plain(it)).take(HEAD_CHARS).collect();
-        format!("{head}.{:016x}", hash(id))
-    };
-    match attempt {
-        0 => format!("{stem}.txt"),
-        more => format!("{stem}.{more}.txt"),
-    }
-}
-
-/// Names that mean a device on Windows.
-fn is_reserved(id: &str) -> bool {
-    matches!(id, "con" | "prn" | "aux" | "nul")
-        || (id.len() == 4 && (id.starts_with("com") || id.starts_with("lpt")))
-}
-
-/// FNV-1a: the same on every machine and in every version.
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
     use super::*;
+    use proptest::prelude::*;
+
+    fn spilled(text: &str, limit: ResultLimit, room: usize) -> Option<ResultLimit> {
+        match plan(&text.into(), limit, &Room::new(room)) {
+            Plan::Inline => None,
+            Plan::Save(saving) => saving.text.map(|it| it.most),
+        }
+    }
 
     #[test]
     fn a_result_at_its_limit_stays_inline_and_one_above_is_spilled() {
-        assert_eq!(plan(&"äöü".into(), ResultLimit::Chars(3)), Plan::Inline);
-        assert_eq!(plan(&"äöü".into(), ResultLimit::Chars(2)), Plan::Spill("äöü".into()));
-        assert_eq!(plan(&"äöü".into(), ResultLimit::Unlimited), Plan::Inline);
+        let limit = ResultLimit::Chars;
+        assert_eq!(spilled("äöü", limit(3), 9_000), None);
+        assert_eq!(spilled("äöü", limit(2), 9_000), Some(limit(2)));
+        assert_eq!(spilled("äöü", ResultLimit::Unlimited, 0), None);
+    }
+
+    #[test]
+    fn results_of_one_message_share_its_room() {
+        let room = Room::new(10_000);
+        let limit = ResultLimit::Chars(6_000);
+        let spills =
+            |chars: usize| matches!(plan(&"x".repeat(chars).into(), limit, &room), Plan::Save(_));
+        assert!(!spills(6_000), "there is room for all");
+        assert!(spills(4_001), "there is room for 4,000");
+        assert!(!spills(2_000), "the preview has taken 2,000");
+        assert!(spills(2_001), "there is no room");
+        assert!(!spills(PREVIEW_CHARS), "a preview would take as much");
     }
 
     #[test]
@@ -168,24 +235,7 @@ mod tests {
         assert_eq!(inline(content), Content::Blocks(vec![image]));
     }
 
-    #[test]
-    fn path_characters_never_reach_the_file_system() {
-        for id in ["../../etc/passwd", "a/b", "a\\b", "", ".", "..", "a\0b", "nul", "ä"] {
-            let name = file_name(id, 0);
-            let stem = name.strip_suffix(".txt").unwrap();
-            assert!(stem.chars().all(|it| it.is_ascii_alphanumeric() || "_-.".contains(it)));
-            assert!(!matches!(stem, "" | "." | ".." | "nul"), "{id:?} became {name:?}");
-        }
-    }
-
     proptest! {
-        #[test]
-        fn different_ids_have_different_names(a in ".{0,300}", b in ".{0,300}") {
-            let (x, y) = (file_name(&a, 0), file_name(&b, 0));
-            prop_assert!(a == b || x != y);
-            prop_assert!(x.len() <= 200 && x != file_name(&a, 1));
-        }
-
         #[test]
         fn a_cut_is_never_inside_a_character(text in "\\PC{0,50}", most in 0_usize..60) {
             let cut = cut(&text.clone().into(), ResultLimit::Chars(most), "why").text();

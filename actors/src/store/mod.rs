@@ -4,11 +4,17 @@
 //! what the job owes.
 
 mod core;
+mod file;
+mod media;
+mod name;
+mod room;
 mod shell;
 
 use crate::papers::AfterJob;
 
-pub(crate) use core::cut;
+pub(crate) use core::unkept;
+pub(crate) use file::Folder;
+pub(crate) use room::Room;
 pub(crate) use shell::{Store, StoreArgs};
 
 /// What the store can be told.

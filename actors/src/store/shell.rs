@@ -1,15 +1,15 @@
 //! The store actor: writes long results in a task that owns the paper.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use toolwright_contract::{ResultLimit, ToolUseId};
+use serde_json::Value;
 
-use super::StoreMsg;
-use super::core::{Plan, cut, file_name, inline, plan, wrapper};
+use super::core::{Plan, Saved, Saving, inline, left_out, moved_out, plan, shown};
+use super::media::{Fate, fate};
+use super::{Folder, Room, StoreMsg};
 use crate::crew::Crew;
-use crate::limits::{KEEP, NAMES};
+use crate::limits::KEEP;
 use crate::owed::{Keep, Owed};
 
 /// The stage.
@@ -18,8 +18,7 @@ pub(crate) struct Store;
 /// What it is started with, again if need be.
 #[derive(Clone)]
 pub(crate) struct StoreArgs {
-    /// The folder of long results; it is made when it is needed.
-    pub(crate) folder: Option<PathBuf>,
+    pub(crate) folder: Option<Folder>,
     pub(crate) crew: Crew,
 }
 
@@ -46,68 +45,78 @@ impl Actor for Store {
         crate::faults::strike(toolwright_contract::StageName::Store);
         let StoreMsg::Keep(job) = msg;
         let Some(keep) = job.owed.paper() else { return Ok(()) };
-        match plan(&keep.result.content, keep.limit) {
+        match plan(&keep.result.content, keep.limit, job.owed.room()) {
             Plan::Inline => job.owed.kept(None, inline),
-            Plan::Spill(text) => {
-                let (id, limit) = (keep.result.id.clone(), keep.limit);
-                args.crew.spawn(spill(args.clone(), job.owed, id, text, limit));
+            Plan::Save(saving) => {
+                args.crew.spawn(save(args.clone(), job.owed, saving));
             }
         }
         Ok(())
     }
 }
 
-async fn spill(args: StoreArgs, owed: Owed<Keep>, id: ToolUseId, text: String, limit: ResultLimit) {
-    let bytes = text.len() as u64;
-    let kept = match args.folder {
-        None => Err("the session has no data folder".to_owned()),
-        Some(folder) => {
-            // Left alone at the deadline, the write ends or fails by itself; the result doesn't
-            // name its file then.
-            let file_id = id.clone();
-            let writing = args.crew.spawn_blocking(move || {
-                write_atomically(&folder, file_id.as_str(), text.as_bytes())
-                    .map(|path| (path, text))
-            });
-            match tokio::time::timeout(KEEP, writing).await {
-                Ok(Ok(written)) => written.map_err(|it| it.to_string()),
-                Ok(Err(panic)) => Err(panic.to_string()),
-                Err(_) => Err(format!("the disk took longer than {} s", KEEP.as_secs())),
-            }
+async fn save(args: StoreArgs, owed: Owed<Keep>, saving: Saving) {
+    let Some(keep) = owed.paper() else { return };
+    let id = keep.result.id.clone();
+    let (file_id, room) = (id.clone(), owed.room().clone());
+    let Saving { text, media } = saving;
+    // Left alone at the deadline, the write ends or fails by itself; the result doesn't name its
+    // file then.
+    let writing = args.crew.spawn_blocking(move || {
+        let job = Job { folder: args.folder, id: file_id.as_str(), room: &room };
+        let saved = job.save(text.as_ref().map(|it| it.text.as_str()), media);
+        (text, saved)
+    });
+    let (text, saved) = match tokio::time::timeout(KEEP, writing).await {
+        Ok(Ok(done)) => done,
+        // Unpaid, the result stands, cut.
+        Ok(Err(panic)) => return tracing::error!(%id, %panic, "a result could not be saved"),
+        Err(_) => {
+            tracing::warn!(%id, "the disk took longer than {} s to save a result", KEEP.as_secs());
+            return;
         }
     };
-    match kept {
-        Ok((path, text)) => {
-            owed.kept(Some(bytes), |content| wrapper(&content, &text, &path));
-        }
-        Err(why) => {
-            tracing::warn!(%id, why, "a long result could not be saved");
-            owed.kept(None, |content| cut(&content, limit, &why));
-        }
+    if let Some(Err(why)) = &saved.text {
+        tracing::warn!(%id, why, "a long result could not be saved");
     }
+    let bytes = (saved.bytes > 0).then_some(saved.bytes);
+    owed.kept(bytes, |content| shown(&content, text, saved));
 }
 
-/// Writes a temporary file and renames it to a name that nobody has, readable by the owner alone.
-fn write_atomically(folder: &Path, id: &str, bytes: &[u8]) -> io::Result<PathBuf> {
-    make_private_folder(folder)?;
-    let mut file = tempfile::Builder::new().prefix(".result-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_data()?;
-    for attempt in 0..NAMES {
-        let path = folder.join(file_name(id, attempt));
-        match file.persist_noclobber(&path) {
-            Ok(_) => return Ok(path),
-            Err(taken) if taken.error.kind() == io::ErrorKind::AlreadyExists => file = taken.file,
-            Err(failed) => return Err(failed.error),
-        }
-    }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "every name for this result is taken"))
+/// Saves what of one result isn't shown.
+struct Job<'a> {
+    folder: Option<Folder>,
+    id: &'a str,
+    room: &'a Room,
 }
 
-fn make_private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+impl Job<'_> {
+    fn save(&self, text: Option<&str>, media: Vec<Value>) -> Saved {
+        let mut saved =
+            Saved { text: text.map(|it| self.keep("txt", it.as_bytes())), ..Saved::default() };
+        if let (Some(text), Some(Ok(_))) = (text, &saved.text) {
+            saved.bytes += text.len() as u64;
+        }
+        for block in media {
+            saved.media.push(match fate(block.clone(), |chars| self.room.take_media(chars)) {
+                Fate::Stays(block) => block,
+                Fate::Broken(why) => left_out(&block, &why),
+                Fate::TooMuch { bytes, extension, why } => match self.keep(extension, &bytes) {
+                    Ok(path) => {
+                        saved.bytes += bytes.len() as u64;
+                        moved_out(&block, &why, &path)
+                    }
+                    Err(failed) => {
+                        left_out(&block, &format!("{why}; it could not be saved: {failed}"))
+                    }
+                },
+            });
+        }
+        saved
+    }
+
+    fn keep(&self, extension: &str, bytes: &[u8]) -> Result<PathBuf, String> {
+        let folder = self.folder.as_ref().ok_or("the session has no data folder")?;
+        folder.keep(self.id, extension, bytes).map_err(|it| it.to_string())
+    }
 }
