@@ -1,7 +1,7 @@
 //! The handle of a turn: calls go in one by one, the batch of results comes out whole.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use ractor::{Actor as _, ActorRef};
 use serde_json::{Value, json};
@@ -162,7 +162,7 @@ impl TurnHandle {
     /// A handle that can stop the turn or its calls from anywhere, for as long as it lives.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
-        Stopper { inbox: self.inbox.clone() }
+        Stopper { inbox: Arc::downgrade(&self.inbox) }
     }
 }
 
@@ -190,26 +190,33 @@ impl Drop for TurnHandle {
 }
 
 /// Stops a turn or its calls. Stops that come too late, twice, or for an unknown id do nothing.
+/// One that is kept keeps nothing of its turn or session.
 #[derive(Clone)]
 pub struct Stopper {
-    inbox: Arc<Inbox>,
+    inbox: Weak<Inbox>,
 }
 
 impl Stopper {
     /// The user interrupts: what waits never starts, what runs is told to stop, but for calls
     /// that asked to be let finish.
     pub fn interrupt(&self) {
-        self.inbox.stop(StopWish::All(StopCause::User));
+        self.wish(StopWish::All(StopCause::User));
     }
 
     /// The message broke off and will be asked for again: everything is stopped.
     pub fn discard(&self) {
-        self.inbox.stop(StopWish::All(StopCause::Discarded));
+        self.wish(StopWish::All(StopCause::Discarded));
     }
 
     /// The user stops one call.
     pub fn stop(&self, id: &ToolUseId) {
-        self.inbox.stop(StopWish::One(id.clone(), StopCause::User));
+        self.wish(StopWish::One(id.clone(), StopCause::User));
+    }
+
+    fn wish(&self, wish: StopWish) {
+        if let Some(inbox) = self.inbox.upgrade() {
+            inbox.stop(wish);
+        }
     }
 }
 
