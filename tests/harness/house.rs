@@ -4,7 +4,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use toolwright::{Ask, Config, Question, Registry, Rules, Session, TurnHandle, TurnResults};
 use toolwright_contract::{AnyTool, Event, EventKind, ToolUse, history};
 
-use crate::Scripted;
+use crate::premises::soon;
+use crate::{Premises, Scripted};
 
 /// See the module.
 pub struct House {
@@ -14,7 +15,8 @@ pub struct House {
     seen: Vec<Event>,
     /// Events before this one were taken or waited for.
     read: usize,
-    closed: bool,
+    premises: Premises,
+    unclosed: Unclosed,
 }
 
 impl House {
@@ -36,9 +38,10 @@ impl House {
         let tools = Registry::new(tools).expect("each name is its own");
         let mut config = Config { rules: Rules::allow_everything(), ..Config::new(tools) };
         change(&mut config);
+        let premises = Premises::of(&config);
         let session = Session::start(config).await.expect("starts");
         let history = session.history();
-        Self { session, history, seen: Vec::new(), read: 0, closed: false }
+        Self { session, history, seen: Vec::new(), read: 0, premises, unclosed: Unclosed(true) }
     }
 
     /// A turn with these calls, still open.
@@ -83,23 +86,30 @@ impl House {
     }
 
     /// Ends the session and asserts that nothing is left of it and that its history keeps every
-    /// invariant. Gives the whole history.
+    /// invariant. Gives the whole history. Whoever holds the session by then has to let go of it.
     pub async fn close(mut self) -> Vec<Event> {
-        self.closed = true;
+        self.unclosed.0 = false;
         let left = self.session.clone().shutdown().await;
         assert_eq!(left.tasks, 0, "tasks are left");
-        self.take_in();
-        let breaches = history::check(&self.seen);
+        assert_eq!(self.session.overdue(), 0, "calls are left");
+        self.premises.assert_empty().await;
+        let Self { session, mut history, mut seen, .. } = self;
+        drop(session);
+        let gone = soon(|| history.is_closed()).await;
+        assert!(gone, "somebody still holds the session: its memory leaks");
+        seen.extend(std::iter::from_fn(|| history.try_recv().ok()));
+        let breaches = history::check(&seen);
         let breaches: Vec<_> = breaches.iter().map(ToString::to_string).collect();
-        assert!(breaches.is_empty(), "{}\n{}", breaches.join("\n"), written(&self.seen));
-        std::mem::take(&mut self.seen)
+        assert!(breaches.is_empty(), "{}\n{}", breaches.join("\n"), written(&seen));
+        seen
     }
 
     /// Gives the session away, unclosed, without a look at its history.
     #[must_use]
-    pub fn leave(mut self) -> Session {
-        self.closed = true;
-        self.session.clone()
+    pub fn leave(self) -> Session {
+        let Self { session, mut unclosed, .. } = self;
+        unclosed.0 = false;
+        session
     }
 
     fn take_in(&mut self) {
@@ -107,9 +117,12 @@ impl House {
     }
 }
 
-impl Drop for House {
+/// Fails the test if a house is dropped before it was closed.
+struct Unclosed(bool);
+
+impl Drop for Unclosed {
     fn drop(&mut self) {
-        assert!(self.closed || std::thread::panicking(), "a test must close its house");
+        assert!(!self.0 || std::thread::panicking(), "a test must close its house");
     }
 }
 

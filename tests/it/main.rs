@@ -12,6 +12,7 @@ mod built_in_schemas;
 mod context;
 mod crashes;
 mod edit;
+mod empty_house;
 mod hooks;
 mod input;
 mod lanes;
