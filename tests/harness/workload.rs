@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{advance, sleep, timeout};
 use toolwright::{
     AfterAnswer, Answer, BeforeAnswer, BeforeCall, Cascade, Hook, HookDecision, Matcher, Question,
     Rules, Session, Stopper, TurnResults,
@@ -38,6 +38,8 @@ pub struct Workload {
     pub replies: Vec<(u64, Reply)>,
     /// Stops, and when.
     pub stops: Vec<(u64, Stopping)>,
+    /// Sleeps of the machine: when, and how long. All that time passes at once.
+    pub sleeps: Vec<(u64, u64)>,
     /// When whoever waits for the results gives up.
     pub patience: Option<u64>,
 }
@@ -101,6 +103,12 @@ impl Workload {
         let mut turn = house.session.open_turn().await.expect("opens");
         for (after, stopping) in self.stops.clone() {
             tasks.spawn(stop(house.session.clone(), turn.stopper(), after, stopping));
+        }
+        for (after, asleep) in self.sleeps.clone() {
+            tasks.spawn(async move {
+                sleep(Duration::from_millis(after)).await;
+                advance(Duration::from_millis(asleep)).await;
+            });
         }
         let calls = self.calls.clone();
         let running = async move {

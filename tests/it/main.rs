@@ -27,6 +27,7 @@ mod read;
 mod replay;
 mod results;
 mod siblings;
+mod sleeping_machine;
 #[cfg(unix)]
 mod slow_bash;
 mod slow_replay_cli;

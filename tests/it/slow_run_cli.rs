@@ -5,6 +5,7 @@
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -183,6 +184,31 @@ fn a_second_signal_ends_it_at_once() {
         }
         assert_eq!(run.child.wait().expect("ends").code(), Some(code));
     }
+}
+
+#[test]
+fn a_program_that_was_frozen_past_a_deadline_answers_each_call_once_when_it_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mark = folder.path().join("started");
+    let mut run = Run::with(&["--allow-everything", "--siblings", "none"]);
+    let command = format!("touch {}; sleep 1000", mark.display());
+    run.call("late", "Bash", &json!({"command": command, "timeout": 1_000}));
+    todo(&mut run, "waits");
+    while !mark.exists() {
+        std::thread::yield_now();
+    }
+    run.signal(Signal::STOP);
+    std::thread::sleep(Duration::from_secs(3));
+    run.signal(Signal::CONT);
+    run.input = None;
+    let said = run.rest();
+    let of = |id: &str| said.iter().filter(|it| it["tool_use_id"] == id).collect::<Vec<_>>();
+    let (late, waits) = (of("late"), of("waits"));
+    assert_eq!((late.len(), waits.len()), (1, 1), "{said:?}");
+    let content = late[0]["content"].as_str().expect("text");
+    assert!(content.contains("timed out after 1s"), "{content}");
+    assert_ne!(waits[0]["is_error"], true, "{}", waits[0]);
+    assert_eq!(run.end(), (Some(0), String::new()));
 }
 
 #[test]

@@ -95,9 +95,12 @@ fn any_workload() -> impl Strategy<Value = Workload> {
     let hooks = (prop::collection::vec(any_before(), 0..5), prop::option::weighted(0.3, 0_u64..30));
     let replies = prop::collection::vec((0_u64..40, any_reply()), 0..4);
     let stops = prop::collection::vec((0_u64..60, any_stop()), 0..4);
+    // Longer than anything here takes, and shorter than a turn may take before it counts as stuck.
+    let sleeps = prop::collection::vec((0_u64..60, 10_000_u64..600_000), 0..3);
+    let sleeps = prop_oneof![3 => Just(vec![]), 1 => sleeps];
     let patience = prop::option::weighted(0.1, 0_u64..60);
-    (limits, calls, hooks, replies, stops, patience).prop_map(
-        |(limits, calls, (before, after), replies, mut stops, patience)| {
+    (limits, calls, hooks, replies, stops, sleeps, patience).prop_map(
+        |(limits, calls, (before, after), replies, mut stops, sleeps, patience)| {
             // A question to which nobody ever answers holds its turn until somebody stops it.
             let silent = |it: &(u64, Reply)| matches!(it.1, Reply::Silence);
             if replies.iter().any(silent) {
@@ -115,6 +118,7 @@ fn any_workload() -> impl Strategy<Value = Workload> {
                 after,
                 replies,
                 stops,
+                sleeps,
                 patience,
             }
         },
@@ -194,6 +198,7 @@ fn each_event_in_each_stage_leaves_one_result_and_an_empty_house() {
             after: stage.after,
             replies: vec![(50, Reply::Allow)],
             stops: vec![],
+            sleeps: vec![],
             patience: None,
         };
         let stop = |it| vec![(15, it)];
@@ -205,6 +210,11 @@ fn each_event_in_each_stage_leaves_one_result_and_an_empty_house() {
             ("a shutdown", Workload { stops: stop(Stopping::Shutdown), ..calm.clone() }),
             ("a failed sibling", Workload { cascade: Cascade::Declared, ..calm.clone() }),
             ("its deadline", Workload { deadline: Some(15), ..calm.clone() }),
+            ("a sleep", Workload { sleeps: vec![(15, 600_000)], ..calm.clone() }),
+            (
+                "a sleep past its deadline",
+                Workload { deadline: Some(40), sleeps: vec![(15, 600_000)], ..calm.clone() },
+            ),
             ("its client's end", Workload { patience: Some(15), ..calm }),
         ];
         for (event, workload) in events {
