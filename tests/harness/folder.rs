@@ -5,10 +5,18 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use toolwright::{Config, Registry, built_in_tools};
+use toolwright::{Config, Processes, Registry, Warden, built_in_tools_with};
 use toolwright_contract::{ToolResult, ToolUse};
 
 use crate::House;
+
+/// Commands with a warden: the program under test, which cargo builds beside the tests.
+#[must_use]
+pub fn processes() -> Processes {
+    let test = std::env::current_exe().expect("a test is a file");
+    let program = test.ancestors().nth(2).expect("tests are in a folder of the programs'");
+    Processes::with(Warden::new(program.join("toolwright-under-test"), ["warden".into()]))
+}
 
 /// See the module.
 pub struct Folder {
@@ -28,7 +36,8 @@ impl Folder {
         let folder = TempDir::new().expect("a folder for the test");
         let cwd = folder.path().canonicalize().expect("it exists");
         let house = House::with(|config| {
-            config.tools = Registry::new(built_in_tools()).expect("each name is its own");
+            let tools = built_in_tools_with(&processes());
+            config.tools = Registry::new(tools).expect("each name is its own");
             config.context.cwd = cwd;
             change(config);
         });

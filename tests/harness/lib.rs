@@ -12,7 +12,7 @@ mod script;
 mod scripted;
 mod workload;
 
-pub use folder::Folder;
+pub use folder::{Folder, processes};
 pub use house::{House, asked, written};
 pub use premises::Premises;
 pub use script::{Script, call, call_of, ids, step_aside, texts};

@@ -81,7 +81,13 @@ impl Place {
 
 fn replay(args: impl IntoIterator<Item = OsString>) -> Ran {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let mut screen = Screen { out: &mut out, err: &mut err, columns: 100, draws_progress: false };
+    let mut screen = Screen {
+        out: &mut out,
+        err: &mut err,
+        columns: 100,
+        draws_progress: false,
+        processes: harness::processes(),
+    };
     let args = ["toolwright".into(), "replay".into()].into_iter().chain(args);
     let status = run(args, &mut screen, &CancellationToken::new());
     let plain = |bytes: Vec<u8>| {

@@ -33,6 +33,8 @@ mod slow_bash;
 mod slow_replay_cli;
 mod slow_run_cli;
 mod slow_stalls;
+#[cfg(target_os = "linux")]
+mod slow_warden;
 mod start_records;
 mod stops;
 mod streaming;

@@ -45,7 +45,13 @@ fn replay_until<S: Into<OsString>>(
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let args =
         ["toolwright".into(), "replay".into()].into_iter().chain(args.into_iter().map(Into::into));
-    let mut screen = Screen { out: &mut out, err: &mut err, columns: 100, draws_progress: false };
+    let mut screen = Screen {
+        out: &mut out,
+        err: &mut err,
+        columns: 100,
+        draws_progress: false,
+        processes: harness::processes(),
+    };
     let status = run(args, &mut screen, stop);
     let plain = |bytes: Vec<u8>| String::from_utf8(strip_bytes(&bytes).into_vec()).expect("text");
     Ran { status, out: plain(out), err: plain(err) }

@@ -1,8 +1,7 @@
 //! `Bash`: runs a command in a shell, in the directory that the session is in.
 //!
 //! Names, times, limits and texts are those of Claude Code docs 2.1.240. Nothing runs on in the
-//! background: a command that reaches its time is ended, and so is what a command leaves behind,
-//! except for what made itself a session of its own (`setsid`).
+//! background: a command that reaches its time is ended, and so is what a command leaves behind.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -19,7 +18,7 @@ use toolwright_contract::{
 };
 
 use crate::exit_code;
-use crate::process::{self, Ended, How};
+use crate::process::{Asked, Ended, How, Processes};
 
 /// How long a command may run unless the call says otherwise, in milliseconds.
 const TIME: u64 = 120_000;
@@ -34,7 +33,7 @@ const RESULT: usize = SHOWN + 2_000;
 /// The code of a command that was asked to end (SIGTERM).
 const ENDED: i32 = 143;
 
-pub(crate) struct Bash;
+pub(crate) struct Bash(pub(crate) Processes);
 
 /// A command and how long it may run.
 #[derive(Deserialize, JsonSchema)]
@@ -124,8 +123,8 @@ impl Tool for Bash {
         let report = Report::new().map_err(unstarted)?;
         let script = report.script(&input.command);
         let arguments = ["-c", &script].map(OsStr::new);
-        let ended =
-            process::run("bash", &arguments, cwd, time, &cx.stop).await.map_err(unstarted)?;
+        let asked = Asked { program: OsStr::new("bash"), arguments: &arguments, folder: cwd, time };
+        let ended = self.0.run(&asked, &cx.stop).await.map_err(unstarted)?;
         let Ended { how, output } = ended;
         let status = match how {
             How::Itself(status) => status,
@@ -134,6 +133,14 @@ impl Tool for Bash {
                 let output = output.text(SHOWN_OF_FAILURE);
                 let told = format!("Command timed out after {}", spoken(time));
                 return Err(failed(ENDED, &[&told, &output]));
+            }
+            How::Lost => {
+                let told = "The process that watched over the command was killed, and the command \
+                            with it. What it has done is unknown.";
+                return Err(failed(
+                    exit_code::of_signal(9),
+                    &[told, &output.text(SHOWN_OF_FAILURE)],
+                ));
             }
             How::Stuck(pid) => {
                 let told = format!(

@@ -28,12 +28,28 @@ mod write;
 
 use toolwright_contract::AnyTool;
 
-/// Every built-in tool, by name.
+#[cfg(unix)]
+pub use process::Processes;
+#[cfg(target_os = "linux")]
+pub use process::Warden;
+#[cfg(target_os = "linux")]
+pub use toolwright_warden::serve as serve_as_warden;
+
+/// Every built-in tool, by name. Commands run in process groups.
 #[must_use]
 pub fn all() -> Vec<AnyTool> {
+    all_with(
+        #[cfg(unix)]
+        &Processes::in_groups(),
+    )
+}
+
+/// Every built-in tool, by name, with commands run as is said.
+#[must_use]
+pub fn all_with(#[cfg(unix)] processes: &Processes) -> Vec<AnyTool> {
     [
         #[cfg(unix)]
-        AnyTool::new(bash::Bash),
+        AnyTool::new(bash::Bash(processes.clone())),
         AnyTool::new(edit::Edit),
         AnyTool::new(read::Read),
         AnyTool::new(todo_write::TodoWrite),

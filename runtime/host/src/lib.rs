@@ -18,7 +18,11 @@ pub use toolwright_contract::{
     Safety, SessionContext, Stop, StopCause, Tool, ToolError, ToolResult, ToolUse, ToolUseId,
     TurnId,
 };
-pub use toolwright_tools::all as built_in_tools;
+#[cfg(unix)]
+pub use toolwright_tools::Processes;
+#[cfg(target_os = "linux")]
+pub use toolwright_tools::{Warden, serve_as_warden};
+pub use toolwright_tools::{all as built_in_tools, all_with as built_in_tools_with};
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

@@ -5,11 +5,12 @@ use toml::{Table, Value};
 use super::tree::Finding;
 
 /// A member and the members that it may know. Dependencies for tests count too.
-const LAYERS: [(&str, &[&str]); 6] = [
+const LAYERS: [(&str, &[&str]); 7] = [
     ("runtime/kernel", &[]),
     ("runtime/contract", &["runtime/kernel"]),
     ("runtime/wire", &["runtime/contract"]),
-    ("tools", &["runtime/contract"]),
+    ("tools", &["runtime/contract", "tools/warden"]),
+    ("tools/warden", &[]),
     ("actors", &["runtime/kernel", "runtime/contract"]),
     ("runtime/host", &["runtime/kernel", "runtime/contract", "runtime/wire", "actors", "tools"]),
 ];

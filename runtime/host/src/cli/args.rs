@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use super::run_args::{self, RunArgs};
+use crate::AnyTool;
 use crate::replay::{Clock, Execute, Live, Options, Siblings, Speed};
 
 /// The runtime that executes an LLM agent's tool calls.
@@ -138,7 +139,7 @@ enum ClockName {
 
 impl ReplayArgs {
     /// What runs and where, if the replay is live.
-    pub(super) fn live(&self) -> Result<Option<Live>, &'static str> {
+    pub(super) fn live(&self, tools: Vec<AnyTool>) -> Result<Option<Live>, &'static str> {
         let is_live = self.execute == ExecuteName::Live;
         match (&self.tree, &self.into) {
             (Some(tree), Some(into)) if is_live => Ok(Some(Live {
@@ -146,6 +147,7 @@ impl ReplayArgs {
                 into: into.clone(),
                 only: self.only.clone(),
                 commands: self.commands,
+                tools,
             })),
             (None, None) if !is_live && self.only.is_empty() && !self.commands => Ok(None),
             _ => Err("--tree, --into, --only and --commands belong to --execute live"),

@@ -18,6 +18,16 @@ use tokio_util::sync::CancellationToken;
 
 use args::{Cli, Command};
 
+#[cfg(unix)]
+use crate::Processes;
+#[cfg(target_os = "linux")]
+use crate::Warden;
+use crate::{AnyTool, built_in_tools_with};
+
+/// The argument with which this program starts itself as its warden.
+#[cfg(target_os = "linux")]
+const WARDEN: &str = "warden";
+
 /// The status of a run in which an invariant was violated.
 const VIOLATED: u8 = 1;
 
@@ -46,10 +56,36 @@ pub struct Screen<'a> {
     pub columns: usize,
     /// Whether a progress bar may be drawn on the standard error output.
     pub draws_progress: bool,
+    /// How commands are run.
+    #[cfg(unix)]
+    pub processes: Processes,
+}
+
+impl Screen<'_> {
+    fn built_in_tools(&self) -> Vec<AnyTool> {
+        built_in_tools_with(
+            #[cfg(unix)]
+            &self.processes,
+        )
+    }
+}
+
+/// This program is its own warden, where there is one.
+#[cfg(unix)]
+fn processes() -> Processes {
+    #[cfg(target_os = "linux")]
+    if let Ok(program) = std::env::current_exe() {
+        return Processes::with(Warden::new(program, [WARDEN.into()]));
+    }
+    Processes::in_groups()
 }
 
 /// Runs the program for this process: its arguments, its outputs, its interrupts.
 pub fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if std::env::args_os().nth(1).is_some_and(|it| it == WARDEN) {
+        return crate::serve_as_warden();
+    }
     let stop = interrupt::listen();
     let terminal = console::Term::stdout();
     let columns = terminal.size_checked().map_or(COLUMNS, |(_, columns)| usize::from(columns));
@@ -58,6 +94,8 @@ pub fn main() -> ExitCode {
         err: &mut anstream::stderr(),
         columns,
         draws_progress: console::Term::stderr().is_term(),
+        #[cfg(unix)]
+        processes: processes(),
     };
     ExitCode::from(run(std::env::args_os(), &mut screen, &stop))
 }

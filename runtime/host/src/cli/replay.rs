@@ -38,7 +38,7 @@ pub(super) fn run(
     stop: &CancellationToken,
 ) -> io::Result<u8> {
     let (files, failed) = files::find(&args.paths);
-    let live = match args.live() {
+    let live = match args.live(screen.built_in_tools()) {
         Ok(Some(_)) if files.len() != 1 => Err("a live replay takes one recording"),
         live => live,
     };

@@ -9,7 +9,7 @@ use toolwright_contract::{NameTaken, Registry, SessionContext};
 use super::run_args::RunArgs;
 use super::{INTERRUPTED, Screen, TERMINATED, USAGE, files};
 use crate::pipe::{End, Line, Served, Stops, serve};
-use crate::{Config, Names, Otherwise, Rules, SessionClosed, built_in_tools};
+use crate::{AnyTool, Config, Names, Otherwise, Rules, SessionClosed};
 
 /// Lines that wait for their reader before no more are made.
 const WAITING: usize = 64;
@@ -39,7 +39,7 @@ pub(super) fn run(
     screen: &mut Screen<'_>,
     stop: &CancellationToken,
 ) -> io::Result<u8> {
-    let served = match config(args) {
+    let served = match config(args, screen.built_in_tools()) {
         Ok(config) => pass_through(args, config, screen, stop)?,
         Err(error) => Err(error),
     };
@@ -143,14 +143,14 @@ fn hear_termination(_: &tokio::runtime::Runtime, _: &CancellationToken) -> io::R
     Ok(())
 }
 
-fn config(args: &RunArgs) -> Result<Config, RunError> {
+fn config(args: &RunArgs, tools: Vec<AnyTool>) -> Result<Config, RunError> {
     let shown = files::shown(&args.cwd);
     let cwd = args.cwd.canonicalize().and_then(|it| match it.is_dir() {
         true => Ok(it),
         false => Err(io::Error::from(io::ErrorKind::NotADirectory)),
     });
     let cwd = cwd.map_err(|error| RunError::Cwd(shown, error))?;
-    let tools = Registry::new(built_in_tools())?;
+    let tools = Registry::new(tools)?;
     for (flag, names) in [("--allow", &args.allow), ("--deny", &args.deny)] {
         if let Some(name) = names.iter().find(|it| tools.get(it).is_none()) {
             let known: Vec<_> = tools.iter().map(|it| &*it.card().name).collect();

@@ -20,7 +20,6 @@ use toolwright_contract::{AnyTool, NameTaken, RawInput, Registry, SessionContext
 
 use super::catalogue;
 use super::script::{Script, ScriptedTurn};
-use crate::built_in_tools;
 
 pub use compare::Compared;
 pub(super) use compare::Expected;
@@ -29,7 +28,7 @@ pub use copy::CopyError;
 use mapping::PathMap;
 
 /// What a live replay runs, and where.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Live {
     /// The tree that the recorded session began with; it is only read.
     pub tree: PathBuf,
@@ -39,6 +38,8 @@ pub struct Live {
     pub only: Vec<String>,
     /// Commands run too, without being named in [`only`](Self::only).
     pub commands: bool,
+    /// The tools that there are.
+    pub tools: Vec<AnyTool>,
 }
 
 /// Why a live replay can't begin.
@@ -153,7 +154,7 @@ impl Workplace {
 }
 
 fn chosen(live: &Live) -> Result<Registry, LiveError> {
-    let all = Registry::new(built_in_tools()).unwrap_or_default();
+    let all = Registry::new(live.tools.iter().cloned()).unwrap_or_default();
     let of = |name: &String| all.get(name).map(|it| it.card().name.to_string());
     let mut named = BTreeSet::new();
     for name in &live.only {
