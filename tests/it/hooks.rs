@@ -273,3 +273,37 @@ async fn a_hook_that_changes_how_a_call_takes_an_interrupt_is_heeded() {
     assert_eq!(turn.finish().await.ended, [Ok], "{:?}", OnInterrupt::Block);
     house.close().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn whoever_judges_a_call_sees_the_input_that_its_tool_gets() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (before, after) = (seen.clone(), seen.clone());
+    let hooks = vec![
+        Hook::before("before", Matcher::All, move |call: BeforeCall| {
+            before.lock().unwrap().push(call.input);
+            std::future::ready(gives(json!({"ms": " 5", "writes": "true"})))
+        }),
+        Hook::after("after", Matcher::All, move |call: AfterCall| {
+            after.lock().unwrap().push(call.input);
+            std::future::ready(AfterAnswer::default())
+        }),
+    ];
+    let house = House::with(|it| {
+        it.hooks = hooks;
+        it.rules = Rules::default();
+    })
+    .await;
+    let mut questions = house.session.questions();
+    let turn = house.turn([call("a", json!({"ms": "7", "alone": "true", "say": "8"}))]).await;
+    let answering = async {
+        let ask = asked(&mut questions).await;
+        seen.lock().unwrap().push(ask.input);
+        house.session.answer(ask.request, Answer::Allow);
+    };
+    let (results, ()) = tokio::join!(turn.finish(), answering);
+    assert_eq!(results.ended, [Ok]);
+    let changed = json!({"ms": 5, "writes": true});
+    let sent = json!({"ms": 7, "alone": true, "say": "8"});
+    assert_eq!(*seen.lock().unwrap(), [sent, changed.clone(), changed]);
+    house.close().await;
+}

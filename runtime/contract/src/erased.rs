@@ -45,7 +45,16 @@ impl Drop for AnyInput {
     }
 }
 
-type Parsed = Result<(AnyInput, Safety), InvalidInput>;
+/// An input as its tool has understood it.
+pub(crate) struct ParsedInput {
+    /// For the tool.
+    pub(crate) input: AnyInput,
+    /// The same for everybody else: as it came, but for what was sent as text and is none.
+    pub(crate) json: Value,
+    pub(crate) safety: Safety,
+}
+
+type Parsed = Result<ParsedInput, InvalidInput>;
 
 trait Erased: Send + Sync {
     fn schema(&self) -> Result<Schema, BadSchema>;
@@ -57,7 +66,7 @@ trait Erased: Send + Sync {
     fn describe(&self, input: &AnyInput) -> Cow<'static, str>;
     fn matches(&self, input: &AnyInput, specifier: &str) -> bool;
     fn is_same(&self, one: &AnyInput, other: &AnyInput) -> bool;
-    fn parse(&self, schema: &Schema, name: &str, input: &Value) -> Parsed;
+    fn parse(&self, schema: &Schema, name: &str, input: Value) -> Parsed;
     fn validate<'a>(
         &'a self,
         input: &'a AnyInput,
@@ -104,10 +113,10 @@ impl<T: Tool> Erased for T {
         both.is_some_and(|(one, other)| Tool::is_same(self, one, other))
     }
 
-    fn parse(&self, schema: &Schema, name: &str, input: &Value) -> Parsed {
-        let input: T::Input = schema.read(name, input).map_err(InvalidInput)?;
+    fn parse(&self, schema: &Schema, name: &str, input: Value) -> Parsed {
+        let (input, json) = schema.read::<T::Input>(name, input).map_err(InvalidInput)?;
         let safety = self.safety(&input);
-        Ok((AnyInput(Some(Box::new(input))), safety))
+        Ok(ParsedInput { input: AnyInput(Some(Box::new(input))), json, safety })
     }
 
     fn validate<'a>(
@@ -285,7 +294,7 @@ impl AnyTool {
     }
 
     /// Parses an input and asks how safe it is. A panic in either is an invalid input.
-    pub(crate) fn parse(&self, input: &Value) -> Parsed {
+    pub(crate) fn parse(&self, input: Value) -> Parsed {
         // serde would take an array for a struct, field by field, whatever the schema says.
         if !input.is_object() {
             return Err(InvalidInput(wording::not_an_object(&self.card.name)));

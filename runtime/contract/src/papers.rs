@@ -12,7 +12,7 @@ use toolwright_kernel::{Refusal, Safety, Verdict};
 use crate::conduct::Conduct;
 use crate::content::Content;
 use crate::cx::{CheckCx, ContextChange, RunCx};
-use crate::erased::{AnyInput, AnyTool};
+use crate::erased::{AnyInput, AnyTool, ParsedInput};
 use crate::ids::ToolUseId;
 use crate::registry::Registry;
 use crate::tool::InvalidInput;
@@ -62,7 +62,7 @@ pub enum Screening {
 pub struct Screened {
     id: ToolUseId,
     tool: AnyTool,
-    raw: Value,
+    json: Value,
     input: AnyInput,
     safety: Safety,
 }
@@ -81,10 +81,10 @@ impl ToolUse {
                 return Screening::Failed(Refusal::InvalidInput, text);
             }
         };
-        match tool.parse(&raw) {
-            Ok((input, safety)) => {
+        match tool.parse(raw) {
+            Ok(ParsedInput { input, json, safety }) => {
                 let tool = tool.clone();
-                Screening::Passed(Box::new(Screened { id: self.id, tool, raw, input, safety }))
+                Screening::Passed(Box::new(Screened { id: self.id, tool, json, input, safety }))
             }
             Err(InvalidInput(text)) => {
                 Screening::Failed(Refusal::InvalidInput, wording::tool_use_error(&text))
@@ -104,10 +104,11 @@ impl Screened {
     pub fn tool(&self) -> &AnyTool {
         &self.tool
     }
-    /// The input as the model, or the last hook, gave it.
+    /// The input as the tool gets it, for hooks, rules and people: what the model, or the last
+    /// hook, sent as text where a number or a boolean is wanted is one here.
     #[must_use]
     pub fn input(&self) -> &Value {
-        &self.raw
+        &self.json
     }
     /// What running it may do.
     #[must_use]
@@ -150,8 +151,8 @@ impl Screened {
     ///
     /// What is wrong with it; the call is then as it was.
     pub fn change_input(&mut self, raw: Value) -> Result<(), InvalidInput> {
-        let (input, safety) = self.tool.parse(&raw)?;
-        (self.raw, self.input, self.safety) = (raw, input, safety);
+        let ParsedInput { input, json, safety } = self.tool.parse(raw)?;
+        (self.json, self.input, self.safety) = (json, input, safety);
         Ok(())
     }
 
@@ -187,13 +188,13 @@ impl Cleared {
     /// The input that it will run with.
     #[must_use]
     pub fn input(&self) -> &Value {
-        &self.0.raw
+        &self.0.json
     }
 
     /// Runs the tool, consuming the right to do so. A panic is an outcome.
     pub async fn run(self, cx: RunCx) -> Outcome {
-        let Screened { tool, input, raw, .. } = self.0;
-        Outcome { input: raw, ..tool.run(input, cx).await }
+        let Screened { tool, input, json, .. } = self.0;
+        Outcome { input: json, ..tool.run(input, cx).await }
     }
 }
 

@@ -94,24 +94,29 @@ impl Schema {
         &self.published
     }
 
-    /// Reads an input, which must be an object. The error is the whole text for the model.
-    pub(crate) fn read<T: DeserializeOwned>(&self, tool: &str, input: &Value) -> Result<T, String> {
-        if self.fits(input)
-            && let Ok(read) = T::deserialize(input)
+    /// Reads an input, which must be an object, and gives it as it was understood. The error is the
+    /// whole text for the model.
+    pub(crate) fn read<T: DeserializeOwned>(
+        &self,
+        tool: &str,
+        mut input: Value,
+    ) -> Result<(T, Value), String> {
+        if self.fits(&input)
+            && let Ok(read) = T::deserialize(&input)
         {
-            return Ok(read);
+            return Ok((read, input));
         }
-        let mut input = input.clone();
         lenience::coerce(&self.whole, &mut input);
         let misfits = self.validator.iter().flat_map(|it| it.iter_errors(&input));
         let lines = misfit::lines(misfits);
         if !lines.is_empty() {
             return Err(wording::misfit_input(tool, &lines));
         }
-        serde_path_to_error::deserialize(&input).map_err(|it| {
+        let read = serde_path_to_error::deserialize(&input).map_err(|it| {
             let line = wording::not_understood(&it.path().to_string(), it.inner());
             wording::misfit_input(tool, &[line])
-        })
+        });
+        read.map(|it| (it, input))
     }
 }
 

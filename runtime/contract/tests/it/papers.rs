@@ -337,3 +337,29 @@ fn a_result_is_a_block_of_the_messages_api() {
         assert_eq!(result.to_block(), block);
     }
 }
+
+#[test]
+fn an_input_is_told_to_everybody_as_its_tool_understands_it() {
+    let whole = json!({"n": "5", "on": "true", "text": "5", "list": [{"n": " +6"}, {"n": 7.0}]});
+    let tool = toolwright_contract::tool("Counts", "").run(async |_: Counts, _| Ok(""));
+    let tools = Registry::new([tool]).unwrap();
+    let screened = match ToolUse::new("c0", "Counts", whole).screen(&tools) {
+        Screening::Passed(it) => it,
+        Screening::Failed(_, text) => panic!("{text}"),
+    };
+    let understood = json!({"n": 5, "on": true, "text": "5", "list": [{"n": 6}, {"n": 7}]});
+    assert_eq!(screened.input(), &understood);
+    assert_eq!(screened.clear(Permit::granted()).input(), &understood);
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its shape counts")]
+struct Counts {
+    n: u32,
+    #[serde(default)]
+    on: bool,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    list: Vec<Counts>,
+}
