@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::mode::PermissionMode;
+
 /// Static identity and limits of a tool. What isn't said has the careful default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
@@ -22,6 +24,8 @@ pub struct Card {
     pub strict: bool,
     /// Where the tool comes from.
     pub origin: Origin,
+    /// The permission modes in which it is on offer. `None`: all of them.
+    pub modes: Option<Cow<'static, [PermissionMode]>>,
     /// The input fields that tell calls apart, the most telling first: `command`, `file_path`.
     pub telling: Cow<'static, [&'static str]>,
     /// How much of a result stays inline.
@@ -44,6 +48,7 @@ impl Card {
             loading: Loading::default(),
             strict: false,
             origin: Origin::default(),
+            modes: None,
             telling: Cow::Borrowed(&[]),
             result_limit: ResultLimit::default(),
             deadline: None,
@@ -85,13 +90,33 @@ impl Card {
         self
     }
 
+    /// Names the permission modes in which alone it is on offer, as a tool that ends a plan is
+    /// where a plan is made.
+    #[must_use]
+    pub fn only_in(mut self, modes: &'static [PermissionMode]) -> Self {
+        self.modes = Some(Cow::Borrowed(modes));
+        self
+    }
+
+    /// Whether it is on offer in a permission mode.
+    #[must_use]
+    pub fn is_offered_in(&self, mode: PermissionMode) -> bool {
+        self.modes.as_ref().is_none_or(|it| it.contains(&mode))
+    }
+
+    /// Its name, then its former ones.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name).chain(&self.aliases).map(|it| &**it)
+    }
+
     /// Whether the model has to search for the tool before it can call it: outside tools, unless
     /// they say otherwise, and tools that ask for it (Claude Code docs 2.1.240, tool search).
     #[must_use]
     pub fn is_deferred(&self) -> bool {
-        match (self.loading, &self.origin) {
-            (Loading::Always, _) | (Loading::Usual, Origin::BuiltIn | Origin::Lsp) => false,
-            (Loading::Deferred, _) | (Loading::Usual, Origin::Mcp { .. }) => true,
+        match self.loading {
+            Loading::Usual => self.origin.is_outside(),
+            Loading::Always => false,
+            Loading::Deferred => true,
         }
     }
 
@@ -140,7 +165,7 @@ pub enum Loading {
 }
 
 /// Where a tool comes from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Origin {
     /// It is part of the program.
     #[default]
@@ -152,8 +177,19 @@ pub enum Origin {
         /// The tool's name there.
         tool: String,
     },
-    /// A language server stands behind it.
+    /// It is part of the program, and a language server stands behind it.
     Lsp,
+}
+
+impl Origin {
+    /// Whether it comes from outside the program.
+    #[must_use]
+    pub fn is_outside(&self) -> bool {
+        match self {
+            Self::BuiltIn | Self::Lsp => false,
+            Self::Mcp { .. } => true,
+        }
+    }
 }
 
 /// How much of a result the model gets inline; what is longer is kept in a file, with a preview.

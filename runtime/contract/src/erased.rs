@@ -18,7 +18,7 @@ use crate::papers::Outcome;
 use crate::present::Present;
 use crate::schema::{
     ACCEPTED_NAME_CHARS, BadSchema, EMITTED_NAME_CHARS, Schema, Unpublishable, check_name,
-    fields_of,
+    check_schema, fields_of, for_strict,
 };
 use crate::tool::{InvalidInput, Output, Tool, ToolError};
 use crate::wording;
@@ -182,6 +182,7 @@ pub struct AnyTool {
 struct Schemas {
     input: OnceLock<Result<Schema, BadSchema>>,
     output: OnceLock<Option<Value>>,
+    checked: OnceLock<Result<(), Unpublishable>>,
 }
 
 impl AnyTool {
@@ -242,13 +243,17 @@ impl AnyTool {
         self.schemas.input.get_or_init(|| self.tool.schema()).as_ref()
     }
 
-    /// Checks what would otherwise show in a request to the model, or in a call: names, schema,
-    /// and fields that the input takes without showing them. Worth a test of each tool.
+    /// Checks what would otherwise show in a request to the model, or in a call: names, schemas,
+    /// and fields that the input takes without showing them. Done when the tool is registered.
     ///
     /// # Errors
     ///
     /// [`Unpublishable`], the first there is.
     pub fn check(&self) -> Result<(), Unpublishable> {
+        self.schemas.checked.get_or_init(|| self.check_anew()).clone()
+    }
+
+    fn check_anew(&self) -> Result<(), Unpublishable> {
         check_name(&self.card.name, EMITTED_NAME_CHARS)?;
         self.card.aliases.iter().try_for_each(|it| check_name(it, ACCEPTED_NAME_CHARS))?;
         let tool = || self.card.name.to_string();
@@ -257,10 +262,14 @@ impl AnyTool {
         let published = schema.map(Schema::published);
         let published =
             published.map_err(|why| Unpublishable::Schema { tool: tool(), why: why.clone() })?;
-        match fields.iter().find(|it| published["properties"].get(**it).is_none()) {
-            Some(it) => Err(Unpublishable::HiddenField { tool: tool(), field: (*it).to_owned() }),
-            None => Ok(()),
+        if let Some(it) = fields.iter().find(|it| published["properties"].get(**it).is_none()) {
+            return Err(Unpublishable::HiddenField { tool: tool(), field: (*it).to_owned() });
         }
+        if self.card.strict {
+            for_strict(published).map_err(|why| Unpublishable::NotStrict { tool: tool(), why })?;
+        }
+        let output = self.output_schema().map_or(Ok(()), check_schema);
+        output.map_err(|why| Unpublishable::OutputSchema { tool: tool(), why })
     }
 
     /// What the model should know of it beyond its description. Nothing, if the tool panics.

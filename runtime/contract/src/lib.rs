@@ -38,6 +38,7 @@ mod erased;
 mod event;
 pub mod history;
 mod ids;
+mod mode;
 mod papers;
 mod pool;
 pub mod present;
@@ -46,6 +47,7 @@ mod registry;
 mod schema;
 mod small;
 mod tool;
+mod tool_list;
 pub mod wording;
 
 pub use card::{Card, Loading, Origin, ResultLimit};
@@ -58,18 +60,20 @@ pub use event::{
     VerdictName,
 };
 pub use ids::{RequestId, ToolUseId, TurnId};
+pub use mode::PermissionMode;
 pub use papers::{
     Cleared, Outcome, OutcomeKind, Permit, RawInput, Screened, Screening, ToolResult, ToolUse,
 };
-pub use pool::Pool;
+pub use pool::{Gates, Pool};
 pub use reads::{Digest, Reads, SeenFile};
-pub use registry::{NameTaken, Registry};
+pub use registry::{NameTaken, Registry, Unregistrable};
 pub use schema::{
     ACCEPTED_NAME_CHARS, BadName, BadSchema, EMITTED_NAME_CHARS, SCHEMA_BYTES, Unpublishable,
     check_name, schema_of,
 };
 pub use small::{ToolDraft, tool};
 pub use tool::{InvalidInput, Output, Tool, ToolError};
+pub use tool_list::{Deferral, Drift, MOST_TOOLS, OUTSIDE_DESCRIPTION_CHARS, ToolList};
 pub use toolwright_kernel::{
     CallIx, Cascade, Effects, Ending, Footprint, OnInterrupt, Progress, Refusal, Returned, Safety,
     StopCause, Verdict,

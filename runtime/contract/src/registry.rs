@@ -1,8 +1,10 @@
 //! The registry: which tools there are, and by which names they answer.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::erased::AnyTool;
+use crate::schema::Unpublishable;
 
 /// The tools on offer, by name and alias. Built once, read by everybody.
 #[derive(Clone, Debug, Default)]
@@ -16,41 +18,59 @@ pub struct Registry {
 #[error("two tools answer to the name `{0}`: rename one of them or drop its alias")]
 pub struct NameTaken(pub String);
 
+/// Why a tool, or a name of it, can't be registered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unregistrable {
+    /// Another tool has the name.
+    #[error(transparent)]
+    NameTaken(#[from] NameTaken),
+    /// A request with the tool would be refused, or would show what it shouldn't.
+    #[error(transparent)]
+    Unpublishable(#[from] Unpublishable),
+}
+
 impl Registry {
-    /// A registry of these tools, which keep their order.
+    /// A registry of these tools, which keep their order. Each is [checked](AnyTool::check). For
+    /// tools that come while the program runs use [`Pool`](crate::Pool), which leaves out what it
+    /// can't take.
+    ///
+    /// # Errors
+    ///
+    /// [`Unregistrable`] if a name or alias occurs twice, or a tool fails its check.
+    pub fn new(tools: impl IntoIterator<Item = AnyTool>) -> Result<Self, Unregistrable> {
+        let tools: Vec<_> = tools.into_iter().collect();
+        tools.iter().try_for_each(AnyTool::check)?;
+        Ok(Self::unpublished(tools)?)
+    }
+
+    /// A registry of tools that answer calls and are shown to no model, as in a replay: whatever
+    /// their names and schemas are.
     ///
     /// # Errors
     ///
     /// [`NameTaken`] if a name or alias occurs twice.
-    pub fn new(tools: impl IntoIterator<Item = AnyTool>) -> Result<Self, NameTaken> {
+    pub fn unpublished(tools: impl IntoIterator<Item = AnyTool>) -> Result<Self, NameTaken> {
         let mut registry = Self::default();
         for tool in tools {
-            let at = registry.tools.len();
-            let card = tool.card();
-            for name in std::iter::once(&card.name).chain(&card.aliases) {
-                if registry.by_name.insert(name.to_string(), at).is_some() {
-                    return Err(NameTaken(name.to_string()));
-                }
+            if let Some(taken) = registry.offer(tool).into_iter().next() {
+                return Err(taken);
             }
-            registry.tools.push(tool);
         }
         Ok(registry)
     }
 
     /// Adds a tool unless its name is taken; an alias that is taken is left out. Gives the names
     /// that were.
-    pub(crate) fn offer(&mut self, tool: AnyTool) -> Vec<String> {
+    pub(crate) fn offer(&mut self, tool: AnyTool) -> Vec<NameTaken> {
         let (at, card) = (self.tools.len(), tool.card());
         if self.by_name.contains_key(&*card.name) {
-            return vec![card.name.to_string()];
+            return vec![NameTaken(card.name.to_string())];
         }
-        self.by_name.insert(card.name.to_string(), at);
         let mut taken = Vec::new();
-        for alias in &card.aliases {
-            if self.by_name.contains_key(&**alias) {
-                taken.push(alias.to_string());
-            } else {
-                self.by_name.insert(alias.to_string(), at);
+        for name in card.names() {
+            match self.by_name.entry(name.to_owned()) {
+                Entry::Vacant(free) => drop(free.insert(at)),
+                Entry::Occupied(_) => taken.push(NameTaken(name.to_owned())),
             }
         }
         self.tools.push(tool);

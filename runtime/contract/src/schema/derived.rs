@@ -96,7 +96,8 @@ fn close(schema: &mut Value, closes: bool) {
     }
 }
 
-fn each(schema: &mut Value, change: &mut impl FnMut(&mut Map<String, Value>)) {
+/// Changes a schema and each that it holds.
+pub(super) fn each(schema: &mut Value, change: &mut impl FnMut(&mut Map<String, Value>)) {
     let Value::Object(map) = schema else { return };
     change(map);
     for (key, value) in map {

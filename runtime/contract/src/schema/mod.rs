@@ -18,6 +18,7 @@ mod hidden;
 mod lenience;
 mod misfit;
 mod published;
+mod strict;
 
 use jsonschema::{PatternOptions, Retrieve, Uri, Validator};
 use schemars::JsonSchema;
@@ -26,6 +27,7 @@ use serde_json::{Value, json};
 
 pub(crate) use hidden::fields_of;
 pub use published::{ACCEPTED_NAME_CHARS, BadName, EMITTED_NAME_CHARS, Unpublishable, check_name};
+pub(crate) use strict::for_strict;
 
 use crate::wording;
 
@@ -126,6 +128,12 @@ fn compile(schema: &Value) -> Result<Validator, BadSchema> {
         .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS))
         .build(schema)
         .map_err(|it| BadSchema::Invalid(wording::quote(&it.to_string(), 200)))
+}
+
+/// Checks a schema that nothing is held against.
+pub(crate) fn check_schema(schema: &Value) -> Result<(), BadSchema> {
+    bounds::check(schema)?;
+    compile(schema).map(drop)
 }
 
 /// The JSON Schema of a type, as a tool publishes it: for [`Tool::output_schema`].

@@ -32,6 +32,25 @@ pub enum Unpublishable {
         /// The field, or an alias of one.
         field: String,
     },
+    /// The card asks for `strict`, and the schema has no form that the API takes with it.
+    #[error(
+        "the tool `{tool}` asks for `strict`, but {why}; leave `strict` out of its card, or change \
+         its input"
+    )]
+    NotStrict {
+        /// The tool.
+        tool: String,
+        /// What `strict` doesn't take.
+        why: String,
+    },
+    /// The schema of the output is none.
+    #[error("the output schema of the tool `{tool}` can't be used: {why}")]
+    OutputSchema {
+        /// The tool.
+        tool: String,
+        /// What is wrong with it.
+        why: BadSchema,
+    },
     /// Asking the tool for its schema panics.
     #[error("the tool `{0}` panics when it is asked for its schema; correct its `JsonSchema`")]
     Panics(String),

@@ -16,4 +16,5 @@ mod script;
 mod small_house;
 mod small_tool;
 mod stop;
+mod tool_list;
 mod wording;

@@ -1,6 +1,6 @@
 //! The registry: names, aliases and order.
 
-use toolwright_contract::{AnyTool, Card, Output, Registry, RunCx, Tool, ToolError};
+use toolwright_contract::{AnyTool, Card, Output, Registry, RunCx, Tool, ToolError, tool};
 
 struct Named(&'static str, &'static [&'static str]);
 
@@ -57,4 +57,23 @@ fn two_tools_of_one_name_are_refused() {
     ] {
         assert_eq!(registry(tools).map(drop), expected);
     }
+}
+
+#[test]
+fn a_tool_that_can_not_be_published_is_refused_with_the_remedy() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[expect(dead_code, reason = "only its shape counts")]
+    struct Hidden {
+        #[serde(default)]
+        #[schemars(skip)]
+        secret: String,
+    }
+    let hides = || tool("Hides", "").run(async |_: Hidden, _| Ok(""));
+    let dotted = || AnyTool::new(Named("my.tool", &[]));
+    let refused = |it: AnyTool| Registry::new([it]).unwrap_err().to_string();
+    insta::assert_snapshot!([refused(hides()), refused(dotted())].join("\n"), @"
+    the input of the tool `Hides` takes a field `secret` that its schema doesn't show; mark it `#[serde(skip)]`, or show it
+    `my.tool` can't name a tool: use 1 to 64 of the characters a-z, A-Z, 0-9, `_` and `-`
+    ");
+    assert!(Registry::unpublished([hides(), dotted()]).is_ok());
 }

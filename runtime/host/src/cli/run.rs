@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use toolwright_contract::{NameTaken, Registry, SessionContext};
+use toolwright_contract::{Registry, SessionContext, Unregistrable};
 
 use super::run_args::RunArgs;
 use super::{INTERRUPTED, Screen, TERMINATED, USAGE, files};
@@ -22,7 +22,7 @@ enum RunError {
     #[error("there is no tool `{name}`: {flag} takes some of {known}")]
     NoSuchTool { flag: &'static str, name: String, known: String },
     #[error(transparent)]
-    Names(#[from] NameTaken),
+    Tools(#[from] Unregistrable),
     #[error("the runtime could not be started ({0}): free some memory or threads, and try again")]
     Runtime(io::Error),
     #[error(transparent)]

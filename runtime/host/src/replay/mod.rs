@@ -340,7 +340,7 @@ impl Stage {
             Some(workplace) => workplace.furnish(script, recorded)?,
             None => Config {
                 rules: Rules::allow_everything(),
-                ..Config::new(Registry::new(script.tools.iter().map(recorded))?)
+                ..Config::new(Registry::unpublished(script.tools.iter().map(recorded))?)
             },
         };
         Ok(Config {

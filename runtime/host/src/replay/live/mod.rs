@@ -93,7 +93,7 @@ impl Workplace {
         let names = script.tools.iter().filter(|it| self.tools.get(it).is_none());
         let names: BTreeSet<String> = names.cloned().collect();
         let tools = names.iter().map(recorded).chain(self.tools.iter().cloned());
-        let config = Config::new(Registry::new(tools)?);
+        let config = Config::new(Registry::unpublished(tools)?);
         let confinement = Arc::new(Confinement::new(self.root.clone(), names.clone()));
         let hook = confinement.hook();
         self.confinement = Some(confinement);
@@ -154,7 +154,7 @@ impl Workplace {
 }
 
 fn chosen(live: &Live) -> Result<Registry, LiveError> {
-    let all = Registry::new(live.tools.iter().cloned()).unwrap_or_default();
+    let all = Registry::unpublished(live.tools.iter().cloned()).unwrap_or_default();
     let of = |name: &String| all.get(name).map(|it| it.card().name.to_string());
     let mut named = BTreeSet::new();
     for name in &live.only {
@@ -171,5 +171,5 @@ fn chosen(live: &Live) -> Result<Registry, LiveError> {
         }
     };
     // A part of a registry has no name twice either.
-    Ok(Registry::new(all.iter().filter(runs).cloned()).unwrap_or_default())
+    Ok(Registry::unpublished(all.iter().filter(runs).cloned()).unwrap_or_default())
 }
