@@ -58,6 +58,10 @@ pub struct Script {
     pub split: bool,
     /// Shows this as progress.
     pub progress: Option<String>,
+    /// Tells the person this.
+    pub notify: Option<String>,
+    /// Says what its context tells it, in place of anything else.
+    pub tells_context: bool,
     /// Keeps its thread for so long, in milliseconds, without a break.
     pub busy: u64,
     /// Keeps a blocking thread for so long, in milliseconds.

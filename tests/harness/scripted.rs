@@ -103,6 +103,12 @@ impl Tool for Scripted {
         if let Some(text) = it.progress.take() {
             cx.progress(text);
         }
+        if let Some(text) = it.notify.take() {
+            cx.notify(text);
+        }
+        if it.tells_context {
+            it.say = Some(told_by(&cx));
+        }
         if !it.nested.is_empty() {
             let said = nested(self.0.name.as_ref(), &mut it, &cx).await;
             it.say.get_or_insert(said);
@@ -119,6 +125,19 @@ impl Tool for Scripted {
         }
         Ok(output(it))
     }
+}
+
+/// What a context says, a line each; the application state is a text.
+fn told_by(cx: &RunCx) -> String {
+    let tools: Vec<_> = cx.tools.iter().map(|it| &*it.card().name).collect();
+    format!(
+        "{} {:?} {:?} {:?} {:?}",
+        cx.identity.session,
+        cx.identity.agent.as_ref().map(ToString::to_string),
+        tools,
+        cx.deadline,
+        cx.state.get::<String>()
+    )
 }
 
 fn panic_if(it: &Script, part: &str) {

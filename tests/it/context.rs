@@ -1,7 +1,10 @@
 //! Changes of the session's context: whose count, in which order, and what a bad one breaks.
 
-use harness::{House, call, texts};
+use std::time::Duration;
+
+use harness::{House, Scripted, call, call_of, texts};
 use serde_json::{Value, json};
+use toolwright::{AnyTool, AppState, Identity, Registry};
 use toolwright_contract::{Event, EventKind};
 
 fn trail(house: &House) -> Option<Value> {
@@ -88,5 +91,32 @@ async fn changes_of_two_turns_at_once_are_all_made() {
     tokio::join!(house.run(calls()), house.run(calls()));
     let context = house.session.context();
     assert_eq!(context.values["trail"].as_str().map(str::len), Some(2 * CALLS));
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_is_told_whose_call_it_is_and_what_it_may_use() {
+    let house = House::with_tools(
+        [
+            AnyTool::new(Scripted::new()),
+            AnyTool::new(Scripted::named("Timed").deadline(Duration::from_secs(9))),
+        ],
+        |it| {
+            it.identity = Identity { session: "s1".into(), agent: Some("a1".into()) };
+            it.state = AppState::default().with("shared".to_owned()).with(5_u8);
+            it.deadline = Some(Duration::from_secs(60));
+        },
+    )
+    .await;
+    let mut turn = house.turn([]).await;
+    // A turn is told of its own tools, whatever is on offer by now.
+    house.session.set_tools(Registry::default());
+    let script = json!({"tells_context": true});
+    turn.submit(call("a", script.clone())).await.unwrap();
+    turn.submit(call_of("Timed", "b", script)).await.unwrap();
+    insta::assert_snapshot!(texts(&turn.finish().await).join("\n"), @r#"
+    s1 Some("a1") ["Scripted", "Timed"] Some(60s) Some("shared")
+    s1 Some("a1") ["Scripted", "Timed"] Some(9s) Some("shared")
+    "#);
     house.close().await;
 }

@@ -89,6 +89,18 @@ async fn progress_is_told_cut_and_clean() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_notification_outlasts_its_call_and_is_no_part_of_the_result() {
+    let house = House::open().await;
+    let results = house.run([call("a", json!({"notify": "\u{1b}log in again"}))]).await;
+    assert_eq!(harness::texts(&results), ["ran"]);
+    let told = |it: &Event| {
+        let text = "\u{fffd}log in again".to_owned();
+        it.kind == EventKind::Notified { call: 0, text }
+    };
+    assert_eq!(house.close().await.iter().filter(|it| told(it)).count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn results_that_nobody_waits_for_are_kept_in_the_history_all_the_same() {
     let mut house = House::open().await;
     let mut turn = house.turn([call("a", json!({}))]).await;

@@ -23,8 +23,12 @@ pub(super) async fn gate(
     stop: Stop,
     mut owed: Owed<Gate>,
 ) {
-    let cx =
-        CheckCx { session: house.context.now(), reads: house.reads.clone(), stop: stop.clone() };
+    let cx = CheckCx {
+        session: house.context.now(),
+        reads: house.reads.clone(),
+        state: house.state.clone(),
+        stop: stop.clone(),
+    };
     let passed = stop
         .or(async {
             let card = screened.tool().card();

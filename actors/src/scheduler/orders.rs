@@ -86,7 +86,7 @@ impl State {
         let card = tool.card();
         slip.notes = notes;
         slip.short = wording::call_in_short(card, cleared.input());
-        let deadline = card.deadline.or(self.args.house.times.deadline);
+        let deadline = self.args.house.deadline_of(card);
         let mut asked = self.args.inbox.asked();
         if let Some(after) = deadline {
             let own = Asked::below(asked);
@@ -107,6 +107,7 @@ impl State {
         let tool = slip.tool_name().into_owned();
         let job = Work {
             house: self.args.house.clone(),
+            tools: self.args.tools.clone(),
             lineage: self.args.lineage,
             inbox: self.args.inbox.clone(),
             ix,

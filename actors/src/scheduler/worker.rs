@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{
-    CallIx, Cleared, EventKind, Nest, Outcome, RunCx, Stop, ToolError, ToolResult, ToolUse,
-    ToolUseId, Verdict, wording,
+    CallIx, Cleared, EventKind, Nest, Outcome, Registry, RunCx, Stop, ToolError, ToolResult,
+    ToolUse, ToolUseId, Verdict, wording,
 };
 use tracing::Instrument as _;
 
@@ -21,6 +21,8 @@ use crate::watch::{Watched, watched};
 /// What a worker needs beside the paper.
 pub(super) struct Work {
     pub(super) house: Arc<House>,
+    /// The tools of the turn.
+    pub(super) tools: Arc<Registry>,
     pub(super) lineage: Lineage,
     pub(super) inbox: Arc<Inbox>,
     pub(super) ix: CallIx,
@@ -67,10 +69,17 @@ async fn run(work: Work, cleared: Cleared) -> Outcome {
     if call.take_share().await.is_err() || work.stop.is_told() {
         return stopped();
     }
-    let session = work.house.context.now();
-    let nest = Arc::new(CallRef(call.clone()));
-    let reads = work.house.reads.clone();
-    let cx = RunCx { id: work.id, stop: work.stop, session, reads, nest };
+    let cx = RunCx {
+        id: work.id,
+        identity: work.house.identity.clone(),
+        stop: work.stop,
+        session: work.house.context.now(),
+        reads: work.house.reads.clone(),
+        state: work.house.state.clone(),
+        tools: work.tools,
+        deadline: work.house.deadline_of(cleared.tool().card()),
+        nest: Arc::new(CallRef(call.clone())),
+    };
     let watch = Watched {
         bus: call.house.bus.clone(),
         turn: call.lineage.turn,
@@ -202,22 +211,31 @@ fn too_deep(call: ToolUse) -> ToolResult {
 /// What a tool sees of its [`Call`].
 struct CallRef(Arc<Call>);
 
+impl CallRef {
+    fn say(&self, what: impl FnOnce(u32) -> EventKind) {
+        let call = &self.0;
+        // Held to the end, so that nothing is shown after the tool's end. What was told to stop may
+        // be answered already.
+        let _width = call.width();
+        if !call.over.is_cancelled() && !call.stop.is_told() {
+            call.house.bus.emit(call.lineage.turn, || what(call.ix.0));
+        }
+    }
+}
+
 impl Nest for CallRef {
     fn nest(&self, calls: Vec<ToolUse>) -> BoxFuture<'static, Vec<ToolResult>> {
         Box::pin(self.0.clone().nested(calls))
     }
 
     fn progress(&self, text: String) {
-        let call = &self.0;
-        // Held to the end, so that nothing is shown after the tool's end. What was told to stop may
-        // be answered already.
-        let _width = call.width();
-        if call.over.is_cancelled() || call.stop.is_told() {
-            return;
-        }
-        call.house.bus.emit(call.lineage.turn, || EventKind::Progressed {
-            call: call.ix.0,
+        self.say(|call| EventKind::Progressed {
+            call,
             text: wording::quote(&text, PROGRESS_CHARS),
         });
+    }
+
+    fn notify(&self, text: String) {
+        self.say(|call| EventKind::Notified { call, text: wording::quote(&text, PROGRESS_CHARS) });
     }
 }

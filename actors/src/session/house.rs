@@ -10,8 +10,8 @@ use ractor::{ActorCell, ActorId};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{
-    CallIx, Card, ContextChange, EventKind, Reads, Registry, SessionContext, StageName, ToolUseId,
-    TurnId,
+    AppState, CallIx, Card, ContextChange, EventKind, Identity, Reads, Registry, SessionContext,
+    StageName, ToolUseId, TurnId,
 };
 use toolwright_kernel::Policy;
 
@@ -43,6 +43,8 @@ pub(crate) struct House {
     pub(crate) crew: Crew,
     pub(crate) context: Context,
     pub(crate) reads: Arc<Reads>,
+    pub(crate) identity: Identity,
+    pub(crate) state: AppState,
     pub(crate) desk: Arc<Desk>,
     /// The session-wide cap on calls at once.
     pub(crate) cap: Arc<Semaphore>,
@@ -86,9 +88,14 @@ pub(crate) struct OpenTurn {
 }
 
 impl House {
+    /// How long a call of a tool may run.
+    pub(crate) fn deadline_of(&self, card: &Card) -> Option<Duration> {
+        card.deadline.or(self.times.deadline)
+    }
+
     /// How long a call of a tool may wait for what overdue calls hold.
     pub(crate) fn wait_of(&self, card: &Card) -> Duration {
-        card.deadline.or(self.times.deadline).unwrap_or(self.times.wait)
+        self.deadline_of(card).unwrap_or(self.times.wait)
     }
 
     /// A share of the session-wide cap. Where overdue calls may hold all of them, `late` is told

@@ -14,8 +14,8 @@ use std::time::Duration;
 use ractor::{Actor as _, ActorRef};
 use tokio::sync::{Semaphore, broadcast, mpsc};
 use toolwright_contract::{
-    Cascade, Event, EventKind, Footprint, HowEnded, Registry, RequestId, SessionContext, StopCause,
-    ToolResult, TurnId,
+    AppState, Cascade, Event, EventKind, Footprint, HowEnded, Identity, Registry, RequestId,
+    SessionContext, StopCause, ToolResult, TurnId,
 };
 use toolwright_kernel::{Admission, Place, Policy};
 
@@ -68,8 +68,12 @@ pub struct Config {
     /// goes to files, but for results that are no longer than a preview, and for those of tools
     /// without a limit.
     pub message_chars: usize,
+    /// Whose session it is: told to tools.
+    pub identity: Identity,
     /// What calls share at first.
     pub context: SessionContext,
+    /// What the program shares with the tools.
+    pub state: AppState,
     /// Where the starts of calls are recorded (default: nowhere).
     pub journal: Arc<dyn StartLog>,
 }
@@ -93,7 +97,9 @@ impl Config {
             wait: Duration::from_secs(120),
             results: None,
             message_chars: 200_000,
+            identity: Identity::default(),
             context: SessionContext::default(),
+            state: AppState::default(),
             journal: Arc::new(NoJournal),
         }
     }
@@ -314,6 +320,8 @@ fn house_of(config: Config) -> (House, Option<PathBuf>) {
         crew: Crew::default(),
         context: Context::new(config.context),
         reads: Arc::default(),
+        identity: config.identity,
+        state: config.state,
         desk: Arc::default(),
         cap: Arc::new(Semaphore::new(usize::from(config.session_width.get()))),
         shares: usize::from(config.session_width.get()),

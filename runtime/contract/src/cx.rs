@@ -6,15 +6,19 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use toolwright_kernel::StopCause;
 
-use crate::ids::ToolUseId;
+use crate::app_state::AppState;
+use crate::ids::{Identity, ToolUseId};
 use crate::papers::{ToolResult, ToolUse};
 use crate::reads::Reads;
+use crate::registry::Registry;
 use crate::tool::ToolError;
+use crate::wording;
 
 /// A stop and its reason. Clones share it; it can be told once and not be taken back.
 #[derive(Clone, Debug, Default)]
@@ -128,13 +132,15 @@ impl fmt::Debug for ContextChange {
     }
 }
 
-/// What a check before the start may look at.
-#[derive(Clone, Debug)]
+/// What a check before the start may look at. The default is that of no session.
+#[derive(Clone, Debug, Default)]
 pub struct CheckCx {
     /// The session's context now.
     pub session: Arc<SessionContext>,
     /// What the session has read of files.
     pub reads: Arc<Reads>,
+    /// What the program around the session shares.
+    pub state: AppState,
     /// Told when the call is stopped.
     pub stop: Stop,
 }
@@ -146,24 +152,53 @@ pub trait Nest: Send + Sync {
     fn nest(&self, calls: Vec<ToolUse>) -> Pin<Box<dyn Future<Output = Vec<ToolResult>> + Send>>;
     /// Shows what the call is doing. Never blocks; may be dropped when nobody keeps up.
     fn progress(&self, text: String);
+    /// Tells the person at the session something that the result doesn't say, and that outlasts the
+    /// call; the model doesn't read it. Never blocks; may be dropped when nobody keeps up.
+    fn notify(&self, text: String);
 }
 
-/// What a running tool may use.
+/// What a running tool may use: a view, none of which changes the session but the
+/// [change](crate::Output::changing) that comes with the output.
 #[derive(Clone)]
 pub struct RunCx {
     /// The id of this call.
     pub id: ToolUseId,
+    /// The session and the agent whose call it is.
+    pub identity: Identity,
     /// Told when the tool must stop, with the reason.
     pub stop: Stop,
     /// The session's context as it was when the call started.
     pub session: Arc<SessionContext>,
     /// What the session has read of files.
     pub reads: Arc<Reads>,
+    /// What the program around the session shares.
+    pub state: AppState,
+    /// The tools of this turn, whatever is on offer by now.
+    pub tools: Arc<Registry>,
+    /// How long the call may run, from its start, before it is told to stop; no end if absent.
+    /// While a person is asked about a nested call, no time passes.
+    pub deadline: Option<Duration>,
     /// The way back into the runtime.
     pub nest: Arc<dyn Nest>,
 }
 
 impl RunCx {
+    /// A context outside any session, for the tests of a tool: nothing is shared, nothing is read,
+    /// and nested calls are answered with an error.
+    pub fn detached(id: impl Into<ToolUseId>) -> Self {
+        Self {
+            id: id.into(),
+            identity: Identity::default(),
+            stop: Stop::default(),
+            session: Arc::default(),
+            reads: Arc::default(),
+            state: AppState::default(),
+            tools: Arc::default(),
+            deadline: None,
+            nest: Arc::new(Nowhere),
+        }
+    }
+
     /// Runs calls as a turn of their own; see [`Nest::nest`].
     pub async fn run_nested(&self, calls: Vec<ToolUse>) -> Vec<ToolResult> {
         self.nest.nest(calls).await
@@ -173,6 +208,26 @@ impl RunCx {
     pub fn progress(&self, text: impl Into<String>) {
         self.nest.progress(text.into());
     }
+
+    /// Tells the person at the session something; see [`Nest::notify`].
+    pub fn notify(&self, text: impl Into<String>) {
+        self.nest.notify(text.into());
+    }
+}
+
+struct Nowhere;
+
+impl Nest for Nowhere {
+    fn nest(&self, calls: Vec<ToolUse>) -> Pin<Box<dyn Future<Output = Vec<ToolResult>> + Send>> {
+        let answer = |it: ToolUse| ToolResult {
+            content: wording::unknown_tool(&it.name).into(),
+            id: it.id,
+            is_error: true,
+        };
+        Box::pin(std::future::ready(calls.into_iter().map(answer).collect()))
+    }
+    fn progress(&self, _: String) {}
+    fn notify(&self, _: String) {}
 }
 
 impl fmt::Debug for RunCx {

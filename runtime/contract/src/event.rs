@@ -109,6 +109,13 @@ pub enum EventKind {
         /// Its words.
         text: String,
     },
+    /// The tool tells the person at the session something that outlasts the call.
+    Notified {
+        /// Its place.
+        call: u32,
+        /// Its words.
+        text: String,
+    },
     /// The call gave its width back, to wait for its own nested calls.
     Lent {
         /// Its place.
@@ -210,6 +217,7 @@ impl EventKind {
             | Self::Logged { call }
             | Self::Started { call }
             | Self::Progressed { call, .. }
+            | Self::Notified { call, .. }
             | Self::Lent { call }
             | Self::Resumed { call }
             | Self::Stopping { call, .. }

@@ -30,6 +30,7 @@
 //! }
 //! ```
 
+mod app_state;
 mod card;
 mod conduct;
 mod content;
@@ -50,6 +51,7 @@ mod tool;
 mod tool_list;
 pub mod wording;
 
+pub use app_state::AppState;
 pub use card::{Card, Loading, Origin, ResultLimit};
 pub use conduct::{Conduct, Look};
 pub use content::Content;
@@ -59,7 +61,7 @@ pub use event::{
     CascadeName, EVENT_VERSION, Event, EventKind, HowEnded, RefusalName, StageName, StopName,
     VerdictName,
 };
-pub use ids::{RequestId, ToolUseId, TurnId};
+pub use ids::{AgentId, Identity, RequestId, SessionId, ToolUseId, TurnId};
 pub use mode::PermissionMode;
 pub use papers::{
     Cleared, Outcome, OutcomeKind, Permit, RawInput, Screened, Screening, ToolResult, ToolUse,

@@ -185,6 +185,12 @@ impl Cleared {
         self.0.safety
     }
 
+    /// The tool that will run.
+    #[must_use]
+    pub fn tool(&self) -> &AnyTool {
+        &self.0.tool
+    }
+
     /// The input that it will run with.
     #[must_use]
     pub fn input(&self) -> &Value {

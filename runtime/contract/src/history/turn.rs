@@ -118,7 +118,9 @@ impl Turn {
             EventKind::Refused { call, .. } => self.refused(*call, notes),
             EventKind::Logged { call } => self.logged(*call, notes),
             EventKind::Started { call } => self.started(*call, notes),
-            EventKind::Progressed { call, .. } | EventKind::Stalled { call, .. } => {
+            EventKind::Progressed { call, .. }
+            | EventKind::Notified { call, .. }
+            | EventKind::Stalled { call, .. } => {
                 let started = self.calls[*call as usize].has(Mark::Started);
                 let what = "its tool was seen at work before it started";
                 notes.first(Invariant::WellFormed, *call, &[(!started, what)]);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test program a panic is the report")]
 
 mod compile_errors;
+mod detached;
 mod event_schema;
 mod history_mutations;
 mod history_rules;

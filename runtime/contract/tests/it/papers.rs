@@ -1,12 +1,10 @@
 //! The papers: screening, checking and running one tool, whatever it does.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use toolwright_contract::{
-    AnyTool, Card, CheckCx, Content, Effects, Footprint, InvalidInput, Nest, OnInterrupt, Outcome,
-    Output, Permit, RawInput, Refusal, Registry, RunCx, Safety, Screened, Screening,
-    SessionContext, Stop, Tool, ToolError, ToolResult, ToolUse, Verdict,
+    AnyTool, Card, CheckCx, Content, Effects, Footprint, InvalidInput, OnInterrupt, Outcome,
+    Output, Permit, RawInput, Refusal, Registry, RunCx, Safety, Screened, Screening, Tool,
+    ToolError, ToolResult, ToolUse, Verdict,
 };
 
 /// Does what its input says, wherever it says so.
@@ -80,18 +78,6 @@ impl Tool for Plain {
     }
 }
 
-struct NoNest;
-
-impl Nest for NoNest {
-    fn nest(
-        &self,
-        _: Vec<ToolUse>,
-    ) -> std::pin::Pin<Box<dyn Future<Output = Vec<ToolResult>> + Send>> {
-        Box::pin(std::future::ready(Vec::new()))
-    }
-    fn progress(&self, _: String) {}
-}
-
 fn screen(name: &str, input: RawInput) -> Result<Box<Screened>, (Refusal, String)> {
     let tools = Registry::new([AnyTool::new(Moody), AnyTool::new(Plain)])
         .map_err(|it| (Refusal::UnknownTool, it.to_string()))?;
@@ -110,22 +96,12 @@ fn refusal(screened: Result<Box<Screened>, (Refusal, String)>) -> (Option<Refusa
 }
 
 async fn run(screened: Screened) -> Outcome {
-    let cx = RunCx {
-        id: screened.id().clone(),
-        stop: Stop::default(),
-        session: Arc::new(SessionContext::default()),
-        reads: Arc::default(),
-        nest: Arc::new(NoNest),
-    };
+    let cx = RunCx::detached(screened.id().clone());
     screened.clear(Permit::granted()).run(cx).await
 }
 
 fn check_cx() -> CheckCx {
-    CheckCx {
-        session: Arc::new(SessionContext::default()),
-        reads: Arc::default(),
-        stop: Stop::default(),
-    }
+    CheckCx::default()
 }
 
 #[test]

@@ -94,6 +94,7 @@ fn kind(words: &[&str], own: Nature) -> EventKind {
         "log" => EventKind::Logged { call },
         "start" => EventKind::Started { call },
         "say" => EventKind::Progressed { call, text: "working".into() },
+        "notify" => EventKind::Notified { call, text: "take note".into() },
         "lend" => EventKind::Lent { call },
         "resume" => EventKind::Resumed { call },
         "stop" => {

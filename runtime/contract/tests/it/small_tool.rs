@@ -2,8 +2,7 @@
 
 use serde_json::json;
 use toolwright_contract::{
-    AnyTool, CheckCx, InvalidInput, Registry, Safety, Screened, Screening, SessionContext, Stop,
-    ToolUse, tool,
+    AnyTool, CheckCx, InvalidInput, Registry, Safety, Screened, Screening, ToolUse, tool,
 };
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -47,9 +46,7 @@ async fn its_check_is_asked_with_the_session() {
             }
         })
         .run(async |it: Said, _| Ok(it.text));
-    let (session, stop) = (SessionContext::default().into(), Stop::default());
-    let cx = CheckCx { session, stop, reads: std::sync::Arc::default() };
-    let refused = screened(echo, "a").validate(&cx).await;
+    let refused = screened(echo, "a").validate(&CheckCx::default()).await;
     assert_eq!(refused, Err(InvalidInput("unknown".into())));
 }
 

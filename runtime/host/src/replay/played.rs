@@ -125,6 +125,7 @@ impl Course {
             | EventKind::Withdrawn { .. }
             | EventKind::Logged { .. }
             | EventKind::Progressed { .. }
+            | EventKind::Notified { .. }
             | EventKind::Lent { .. }
             | EventKind::Resumed { .. }
             | EventKind::Gone { .. }
