@@ -1,5 +1,7 @@
 //! The jobs that stages hand on: a paper with all that it needs on its way, owed answer included.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use toolwright_contract::{
     AnyTool, CheckCx, InvalidInput, OutcomeKind, Refusal, Screened, TurnId, wording,
@@ -45,6 +47,10 @@ pub(crate) struct AfterJob {
     pub(crate) tool: AnyTool,
     /// The input it ran with; null where no hook wants to see it.
     pub(crate) input: Value,
+    /// What programs read of the outcome, if the tool gave it.
+    pub(crate) structured: Option<Arc<Value>>,
+    /// What the tool's server says of it.
+    pub(crate) meta: Option<Arc<Value>>,
     pub(crate) kind: OutcomeKind,
     /// The result, and the duty to keep it.
     pub(crate) owed: Owed<Keep>,

@@ -86,7 +86,8 @@ impl Tool for Scripted {
     }
 
     fn conduct(&self, it: &Script) -> Conduct {
-        Conduct { needs_user: it.person, ..Conduct::default() }
+        let for_classifier = Some("run".to_owned());
+        Conduct { needs_user: it.person, for_classifier, ..Conduct::default() }
     }
 
     async fn validate(&self, it: &Script, _: &CheckCx) -> Result<(), InvalidInput> {

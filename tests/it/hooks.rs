@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harness::{House, asked, call, texts};
+use harness::{House, asked, call, call_of, texts};
 use serde_json::{Value, json};
 use toolwright::{
-    AfterAnswer, AfterCall, Answer, BeforeAnswer, BeforeCall, Config, Hook, HookDecision, Matcher,
-    Otherwise, Rules,
+    AfterAnswer, AfterCall, Answer, AnyTool, BeforeAnswer, BeforeCall, Card, Config, Hook,
+    HookDecision, Matcher, Otherwise, Output, Rules, RunCx, Tool, ToolError,
 };
 use toolwright_contract::{Event, EventKind, HowEnded, OnInterrupt};
 
@@ -305,5 +305,38 @@ async fn whoever_judges_a_call_sees_the_input_that_its_tool_gets() {
     let changed = json!({"ms": 5, "writes": true});
     let sent = json!({"ms": 7, "alone": true, "say": "8"});
     assert_eq!(*seen.lock().unwrap(), [sent, changed.clone(), changed]);
+    house.close().await;
+}
+
+/// A tool of a server, whose result says more than its text.
+struct Remote;
+
+impl Tool for Remote {
+    type Input = Value;
+    type Output = String;
+
+    fn card(&self) -> Card {
+        Card::of_mcp("server", "tool", "Is remote.", None)
+    }
+    async fn run(&self, _: Value, _: RunCx) -> Result<Output<String>, ToolError> {
+        Result::Ok(
+            Output::from("two".to_owned()).structured(json!({"n": 2})).meta(json!({"took": 5})),
+        )
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_after_a_call_hears_what_the_result_says_to_programs() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let log = heard.clone();
+    let after = Hook::after("log", Matcher::All, move |call: AfterCall| {
+        log.lock().unwrap().extend([call.structured, call.meta]);
+        std::future::ready(AfterAnswer::default())
+    });
+    let house = House::with_tools([AnyTool::new(Remote)], |it| it.hooks = vec![after]).await;
+    house.run([call_of("mcp__server__tool", "a", json!({}))]).await;
+    let heard = std::mem::take(&mut *heard.lock().unwrap());
+    let heard: Vec<_> = heard.into_iter().map(|it| (*it.unwrap()).clone()).collect();
+    assert_eq!(heard, [json!({"n": 2}), json!({"took": 5})]);
     house.close().await;
 }

@@ -372,3 +372,18 @@ async fn a_call_that_needs_a_person_is_asked_about_whatever_allows_it() {
     assert!(texts(&results)[0].contains("requires approval"), "{:?}", texts(&results));
     house.close().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_question_says_what_the_call_does_and_amounts_to() {
+    let house = House::open().await;
+    let mut questions = house.session.questions();
+    let turn = house.turn([call("a", json!({"person": true}))]).await;
+    let answering = async {
+        let ask = asked(&mut questions).await;
+        house.session.answer(ask.request, Answer::Allow);
+        (ask.description, ask.conduct.needs_user, ask.conduct.for_classifier)
+    };
+    let (_, told) = tokio::join!(turn.finish(), answering);
+    assert_eq!(told, ("Does what its input says.".to_owned(), true, Some("run".to_owned())));
+    house.close().await;
+}

@@ -158,6 +158,10 @@ pub struct AfterCall {
     pub kind: OutcomeKind,
     /// What the model will read.
     pub content: Arc<Content>,
+    /// The same for programs, if the tool gave it.
+    pub structured: Option<Arc<Value>>,
+    /// What the tool's server says of the result (`_meta`), if it says anything.
+    pub meta: Option<Arc<Value>>,
 }
 
 /// What a hook says of a call that has ended. The default says nothing.

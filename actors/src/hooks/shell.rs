@@ -156,6 +156,8 @@ async fn after(mut job: Box<AfterJob>, hooks: Vec<Hook>, store: Stage<StoreMsg>)
             input: job.input.clone(),
             kind: job.kind,
             content: content.clone(),
+            structured: job.structured.clone(),
+            meta: job.meta.clone(),
         };
         tell(hook, call)
     });

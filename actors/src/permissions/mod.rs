@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use tokio::sync::mpsc;
-use toolwright_contract::{CallIx, RequestId, ToolUseId, TurnId};
+use toolwright_contract::{CallIx, Conduct, RequestId, ToolUseId, TurnId};
 
 use crate::inbox::Inbox;
 use crate::papers::GateJob;
@@ -114,6 +114,10 @@ pub struct Ask {
     pub tool: String,
     /// The exact input that an allow is for.
     pub input: Value,
+    /// What the call does, as its tool says it.
+    pub description: String,
+    /// What it amounts to: for a display of the risk, or for a classifier that answers.
+    pub conduct: Conduct,
     /// Why it is asked.
     pub message: String,
 }

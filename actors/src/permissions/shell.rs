@@ -181,6 +181,8 @@ fn ask_of(request: RequestId, job: &GateJob, message: &str) -> Ask {
         id: job.screened.id().clone(),
         tool: job.screened.tool().card().name.to_string(),
         input: job.screened.input().clone(),
+        description: job.screened.describe().into_owned(),
+        conduct: job.screened.conduct(),
         message: message.to_owned(),
     }
 }

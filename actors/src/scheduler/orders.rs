@@ -196,7 +196,9 @@ impl State {
         // Only a tool that is there has run; without it, the duty stands for the result.
         let Some(tool) = slip.tool.clone() else { return drop(owed) };
         let input = std::mem::take(&mut outcome.input);
-        let job = Box::new(AfterJob { tool, input, kind, owed });
+        let structured = outcome.structured.take().map(Arc::new);
+        let meta = outcome.meta.take().map(Arc::new);
+        let job = Box::new(AfterJob { tool, input, structured, meta, kind, owed });
         let alone = self.turn.calls().get(ix.at()).and_then(|it| it.place())
             == Some(Place::Lane(Footprint::Exclusive));
         let (house, lineage) = (self.args.house.clone(), self.args.lineage);

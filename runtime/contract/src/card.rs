@@ -1,6 +1,7 @@
 //! A tool's card: what is known of it before any input arrives.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -24,6 +25,8 @@ pub struct Card {
     pub strict: bool,
     /// Where the tool comes from.
     pub origin: Origin,
+    /// What its server says of it beyond the protocol (`_meta`), as it came.
+    pub meta: Option<Arc<Value>>,
     /// The permission modes in which it is on offer. `None`: all of them.
     pub modes: Option<Cow<'static, [PermissionMode]>>,
     /// The input fields that tell calls apart, the most telling first: `command`, `file_path`.
@@ -48,6 +51,7 @@ impl Card {
             loading: Loading::default(),
             strict: false,
             origin: Origin::default(),
+            meta: None,
             modes: None,
             telling: Cow::Borrowed(&[]),
             result_limit: ResultLimit::default(),

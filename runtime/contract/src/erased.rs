@@ -150,11 +150,11 @@ fn foreign_input() -> String {
 
 fn outcome<T: Tool>(tool: &T, returned: Result<Output<T::Output>, ToolError>) -> Outcome {
     match returned {
-        Ok(Output { data, structured, change, notes }) => {
+        Ok(Output { data, structured, meta, change, notes }) => {
             // The tool has succeeded: a mapping that panics must not hide it.
             let content = catch_unwind(AssertUnwindSafe(|| tool.map(data)))
                 .unwrap_or_else(|panic| wording::unmapped(&panic_text(&*panic)).into());
-            Outcome { structured, change, notes, ..Outcome::new(Verdict::Good, content) }
+            Outcome { structured, meta, change, notes, ..Outcome::new(Verdict::Good, content) }
         }
         Err(ToolError::Failed { message, cascades }) => {
             Outcome::new(Verdict::Bad { cascades }, message)

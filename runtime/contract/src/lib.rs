@@ -39,6 +39,7 @@ mod erased;
 mod event;
 pub mod history;
 mod ids;
+mod mcp;
 mod mode;
 mod papers;
 mod pool;
@@ -62,6 +63,7 @@ pub use event::{
     VerdictName,
 };
 pub use ids::{AgentId, Identity, RequestId, SessionId, ToolUseId, TurnId};
+pub use mcp::{MOST_RESULT_CHARS, mcp_name};
 pub use mode::PermissionMode;
 pub use papers::{
     Cleared, Outcome, OutcomeKind, Permit, RawInput, Screened, Screening, ToolResult, ToolUse,

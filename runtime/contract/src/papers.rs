@@ -213,6 +213,8 @@ pub struct Outcome {
     pub content: Content,
     /// The output for programs, if the tool gave one.
     pub structured: Option<Value>,
+    /// What the tool's server says of it beyond the protocol, if it says anything.
+    pub meta: Option<Value>,
     /// The input that it ran with.
     pub input: Value,
     /// What should become of the session's context.
@@ -228,6 +230,7 @@ impl Outcome {
             verdict,
             content: content.into(),
             structured: None,
+            meta: None,
             input: Value::Null,
             change: None,
             notes: Vec::new(),

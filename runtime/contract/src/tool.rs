@@ -116,6 +116,8 @@ pub struct Output<T> {
     pub data: T,
     /// The same for programs, in the shape that the tool documents; the model doesn't read it.
     pub structured: Option<Value>,
+    /// What the tool's server says of the result beyond the protocol (`_meta`).
+    pub meta: Option<Value>,
     /// Changes the session's context. Honoured only for a call that ran alone.
     pub change: Option<ContextChange>,
     /// Text for the model that follows all results of the message.
@@ -127,6 +129,13 @@ impl<T> Output<T> {
     #[must_use]
     pub fn structured(mut self, structured: Value) -> Self {
         self.structured = Some(structured);
+        self
+    }
+
+    /// Adds what the tool's server says of the result beyond the protocol.
+    #[must_use]
+    pub fn meta(mut self, meta: Value) -> Self {
+        self.meta = Some(meta);
         self
     }
 
@@ -147,7 +156,7 @@ impl<T> Output<T> {
 
 impl<T> From<T> for Output<T> {
     fn from(data: T) -> Self {
-        Self { data, structured: None, change: None, notes: Vec::new() }
+        Self { data, structured: None, meta: None, change: None, notes: Vec::new() }
     }
 }
 

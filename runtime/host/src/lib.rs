@@ -13,10 +13,10 @@ pub use toolwright_actors::{
 };
 pub use toolwright_contract as contract;
 pub use toolwright_contract::{
-    AgentId, AnyTool, AppState, Card, Cascade, CheckCx, Content, ContextChange, Deferral, Effects,
-    Event, EventKind, Footprint, HowEnded, Identity, InvalidInput, OnInterrupt, Output, RawInput,
-    Registry, RequestId, ResultLimit, RunCx, Safety, SessionContext, SessionId, Stop, StopCause,
-    Tool, ToolError, ToolList, ToolResult, ToolUse, ToolUseId, TurnId,
+    AgentId, AnyTool, AppState, Card, Cascade, CheckCx, Conduct, Content, ContextChange, Deferral,
+    Effects, Event, EventKind, Footprint, HowEnded, Identity, InvalidInput, OnInterrupt, Output,
+    RawInput, Registry, RequestId, ResultLimit, RunCx, Safety, SessionContext, SessionId, Stop,
+    StopCause, Tool, ToolError, ToolList, ToolResult, ToolUse, ToolUseId, TurnId,
 };
 #[cfg(unix)]
 pub use toolwright_tools::Processes;

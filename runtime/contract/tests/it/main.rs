@@ -7,6 +7,8 @@ mod event_schema;
 mod history_mutations;
 mod history_rules;
 mod inputs;
+mod judged;
+mod mcp;
 mod outside_schema;
 mod papers;
 mod pool;

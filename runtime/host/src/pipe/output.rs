@@ -43,7 +43,7 @@ impl Line {
     }
 
     pub(super) fn question(ask: &Ask) -> Self {
-        let Ask { request, turn, id, tool, input, message } = ask;
+        let Ask { request, turn, id, tool, input, message, .. } = ask;
         let line: Value = json!({
             "type": "permission_request",
             "request": request,
