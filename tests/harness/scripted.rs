@@ -27,6 +27,12 @@ impl Scripted {
         Self(Card::new(name, "Does what its input says."))
     }
 
+    /// Adds a former name.
+    #[must_use]
+    pub fn alias(self, name: &'static str) -> Self {
+        Self(self.0.alias(name))
+    }
+
     /// Sets its deadline.
     #[must_use]
     pub fn deadline(self, deadline: Duration) -> Self {

@@ -1,5 +1,9 @@
 //! The built-in tools, one file each.
 //!
+//! Two features, both on by default, decide which are compiled: `files` (those that read and change
+//! files) and `shell` (the one that runs commands; on Unix alone). Which of them a session offers is
+//! decided by the gates of its [pool](toolwright_contract::Pool::assemble).
+//!
 //! # Adding a tool
 //!
 //! 1. Copy `todo_write.rs`, rename it, change it.
@@ -7,23 +11,34 @@
 //!
 //! Nothing else in the repository names a tool.
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "shell"))]
 mod bash;
 #[cfg(unix)]
+#[cfg_attr(not(feature = "shell"), expect(dead_code, reason = "no tool runs commands"))]
 mod capture;
+#[cfg(feature = "files")]
 mod edit;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "shell"))]
 mod exit_code;
+#[cfg(feature = "files")]
 mod fault;
+#[cfg(feature = "files")]
 mod page;
+#[cfg(feature = "files")]
 mod patch;
+#[cfg(feature = "files")]
 mod paths;
 #[cfg(unix)]
+#[cfg_attr(not(feature = "shell"), expect(dead_code, reason = "no tool runs commands"))]
 mod process;
+#[cfg(feature = "files")]
 mod read;
+#[cfg(feature = "files")]
 mod replacement;
+#[cfg(feature = "files")]
 mod text_file;
 mod todo_write;
+#[cfg(feature = "files")]
 mod write;
 
 use toolwright_contract::AnyTool;
@@ -35,7 +50,11 @@ pub use process::Warden;
 #[cfg(target_os = "linux")]
 pub use toolwright_warden::serve as serve_as_warden;
 
-/// Every built-in tool, by name. Commands run in process groups.
+/// The tools of the simple mode, for [`Gates::only`](toolwright_contract::Gates::only): commands,
+/// editing and reading (Claude Code docs 2.1.240).
+pub const SIMPLE: [&str; 3] = ["Bash", "Edit", "Read"];
+
+/// Every built-in tool that was compiled, by name. Commands run in process groups.
 #[must_use]
 pub fn all() -> Vec<AnyTool> {
     all_with(
@@ -46,13 +65,20 @@ pub fn all() -> Vec<AnyTool> {
 
 /// Every built-in tool, by name, with commands run as is said.
 #[must_use]
+#[cfg_attr(
+    all(unix, not(feature = "shell")),
+    expect(unused_variables, reason = "no tool runs commands")
+)]
 pub fn all_with(#[cfg(unix)] processes: &Processes) -> Vec<AnyTool> {
     [
-        #[cfg(unix)]
+        #[cfg(all(unix, feature = "shell"))]
         AnyTool::new(bash::Bash(processes.clone())),
+        #[cfg(feature = "files")]
         AnyTool::new(edit::Edit),
+        #[cfg(feature = "files")]
         AnyTool::new(read::Read),
         AnyTool::new(todo_write::TodoWrite),
+        #[cfg(feature = "files")]
         AnyTool::new(write::Write),
     ]
     .into()

@@ -117,14 +117,18 @@ impl Rules {
         Self { otherwise: Otherwise::Allow, ..Self::default() }
     }
 
+    /// Whether a rule denies every call of the tool: a model need not be told of it.
+    #[must_use]
+    pub fn removes(&self, card: &Card) -> bool {
+        card.names().any(|it| self.deny.covers(it))
+    }
+
     /// Decides. A rule for a former name of the tool counts like one for its name.
     pub(crate) fn decide(&self, case: &Case<'_>) -> Decision {
         let Case { card, safety, needs_user, wish } = *case;
         let tool = &*card.name;
-        let any = |is_meant: &dyn Fn(&str) -> bool| {
-            is_meant(tool) || card.aliases.iter().any(|alias| is_meant(alias))
-        };
-        if any(&|it| self.deny.covers(it)) {
+        let any = |is_meant: &dyn Fn(&str) -> bool| card.names().any(is_meant);
+        if self.removes(card) {
             return Decision::Deny(wording::denied(tool));
         }
         if any(&|it| self.deny.touches(it)) {

@@ -22,7 +22,9 @@ pub use toolwright_contract::{
 pub use toolwright_tools::Processes;
 #[cfg(target_os = "linux")]
 pub use toolwright_tools::{Warden, serve_as_warden};
-pub use toolwright_tools::{all as built_in_tools, all_with as built_in_tools_with};
+pub use toolwright_tools::{
+    SIMPLE as SIMPLE_TOOLS, all as built_in_tools, all_with as built_in_tools_with,
+};
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]
