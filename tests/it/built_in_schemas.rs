@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolwright::{AnyTool, Registry, ToolUse, built_in_tools};
-use toolwright_contract::Screening;
+use toolwright_contract::{Deferral, EMITTED_NAME_CHARS, Screening, ToolList, check_name};
 
 fn schemas() -> Vec<(String, Value)> {
     let schema = |it: &AnyTool| (it.card().name.to_string(), it.schema().unwrap().clone());
@@ -44,6 +44,33 @@ fn every_schema_keeps_the_restrictions_of_the_api() {
         assert_eq!(schema["additionalProperties"], false, "{tool}");
         assert!(!schema.to_string().contains("\"uint"), "{tool}: {schema}");
     }
+}
+
+#[test]
+fn every_output_schema_is_one_of_draft_2020_12() {
+    for tool in built_in_tools() {
+        if let Some(Err(error)) = tool.output_schema().map(jsonschema::draft202012::meta::validate)
+        {
+            panic!("{tool:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn every_definition_has_the_fields_that_the_api_knows() {
+    let list = ToolList::new(&Registry::new(built_in_tools()).unwrap(), Deferral::Honoured);
+    let list = serde_json::to_value(&list).unwrap();
+    let mut names = std::collections::BTreeSet::new();
+    for definition in list.as_array().unwrap() {
+        let known = ["name", "description", "input_schema", "strict", "defer_loading"];
+        for field in definition.as_object().unwrap().keys() {
+            assert!(known.contains(&field.as_str()), "{field}");
+        }
+        assert_ne!(definition["description"], "", "a model chooses by it");
+        let name = definition["name"].as_str().unwrap();
+        assert!(check_name(name, EMITTED_NAME_CHARS).is_ok() && names.insert(name), "{name}");
+    }
+    assert_eq!(names.len(), built_in_tools().len());
 }
 
 #[test]

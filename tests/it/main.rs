@@ -8,9 +8,11 @@
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of event")]
 
 mod admission;
+mod built_in_inputs;
 mod built_in_schemas;
 mod context;
 mod crashes;
+mod display;
 mod edit;
 mod empty_house;
 mod hooks;

@@ -67,6 +67,7 @@ impl Tool for Bash {
              What it leaves running is ended with it.",
         )
         .telling(&["command"])
+        .doing("Running")
         .result_limit(ResultLimit::Chars(RESULT))
     }
 

@@ -47,6 +47,7 @@ impl Tool for Edit {
              unless replace_all is set: quote enough around the place that is meant.",
         )
         .telling(&["file_path"])
+        .doing("Editing")
     }
 
     /// A call runs alone, as any does that says nothing else: so the calls of a message change a

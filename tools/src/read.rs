@@ -54,6 +54,7 @@ impl Tool for Read {
              those that offset and limit name.",
         )
         .telling(&["file_path"])
+        .doing("Reading")
         .result_limit(ResultLimit::Unlimited)
     }
 

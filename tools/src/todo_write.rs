@@ -49,6 +49,7 @@ impl Tool for TodoWrite {
 
     fn card(&self) -> Card {
         Card::new("TodoWrite", "Replaces the list of things to do in this session.")
+            .doing("Updating the list of things to do")
     }
 
     fn safety(&self, _: &Input) -> Safety {

@@ -40,6 +40,7 @@ impl Tool for Write {
              it first.",
         )
         .telling(&["file_path"])
+        .doing("Writing")
     }
 
     /// A call runs alone, as any does that says nothing else: so the calls of a message change a

@@ -31,6 +31,9 @@ pub struct Card {
     pub modes: Option<Cow<'static, [PermissionMode]>>,
     /// The input fields that tell calls apart, the most telling first: `command`, `file_path`.
     pub telling: Cow<'static, [&'static str]>,
+    /// What a call is doing, before what tells it apart: `Reading` makes `Reading src/a.rs`. Empty:
+    /// `Running` and the call.
+    pub doing: Cow<'static, str>,
     /// How much of a result stays inline.
     pub result_limit: ResultLimit,
     /// How long a call may run before it is stopped, unless the session says otherwise.
@@ -54,6 +57,7 @@ impl Card {
             meta: None,
             modes: None,
             telling: Cow::Borrowed(&[]),
+            doing: Cow::Borrowed(""),
             result_limit: ResultLimit::default(),
             deadline: None,
         }
@@ -128,6 +132,13 @@ impl Card {
     #[must_use]
     pub fn telling(mut self, fields: &'static [&'static str]) -> Self {
         self.telling = Cow::Borrowed(fields);
+        self
+    }
+
+    /// Says what a call is doing, for a line of status: `Reading`.
+    #[must_use]
+    pub fn doing(mut self, verb: impl Into<Cow<'static, str>>) -> Self {
+        self.doing = verb.into();
         self
     }
 

@@ -13,7 +13,7 @@ pub use text::{Text, Tone};
 
 use crate::card::Card;
 use crate::content::Content;
-use crate::wording::quote;
+use crate::wording::{no_output, quote};
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -42,9 +42,14 @@ pub trait Present: Send + Sync {
         Cow::Borrowed(&card.name)
     }
 
-    /// What the call is doing, for a line of status: `Running Grep(fn main)`.
+    /// What the call is doing, for a line of status: `Reading src/a.rs`, `Running Grep(fn main)`.
     fn activity(&self, card: &Card, input: &Value) -> String {
-        format!("Running {}", self.used(card, input, Detail::Condensed).plain())
+        let line = match (&*card.doing, card.telling_text(input)) {
+            ("", _) => format!("Running {}", self.used(card, input, Detail::Condensed).plain()),
+            (doing, Some(telling)) => format!("{doing} {}", quote(telling, INPUT_CHARS)),
+            (doing, None) => doing.to_owned(),
+        };
+        Text::of(Tone::Plain, line).plain()
     }
 
     /// The call as it was asked for.
@@ -84,8 +89,8 @@ pub trait Present: Send + Sync {
     }
 
     /// A call that was refused, by a rule or a person.
-    fn rejected(&self, card: &Card, input: &Value) -> Text {
-        self.used(card, input, Detail::Condensed).and(Tone::Warning, " was not allowed")
+    fn rejected(&self, card: &Card, input: &Value, detail: Detail) -> Text {
+        self.used(card, input, detail).and(Tone::Warning, " was not allowed")
     }
 
     /// Several calls of the tool as one line; nothing if each should have its own.
@@ -102,7 +107,7 @@ pub trait Present: Send + Sync {
 
     /// Whether the condensed view leaves something out.
     fn is_cut(&self, content: &Content) -> bool {
-        let text = content.text();
+        let text = readable(content);
         let mut lines = text.trim_end().lines();
         lines.by_ref().take(RESULT_LINES).any(|it| it.chars().count() > LINE_CHARS)
             || lines.next().is_some()
@@ -115,9 +120,10 @@ pub struct Usual;
 impl Present for Usual {}
 
 fn shown(content: &Content, detail: Detail, tone: Tone) -> Text {
-    let text = content.text();
+    let text = readable(content);
     let text = unwrapped(text.trim_end());
     match detail {
+        _ if text.is_empty() => Text::of(Tone::Faint, no_output()),
         Detail::Full => Text::of(tone, text),
         Detail::Condensed => {
             let lines: Vec<_> = text.lines().collect();
@@ -126,10 +132,21 @@ fn shown(content: &Content, detail: Detail, tone: Tone) -> Text {
             let shown = Text::of(tone, some.join("\n"));
             match lines.len().saturating_sub(RESULT_LINES) {
                 0 => shown,
+                1 => shown.and(Tone::Faint, "\n… 1 more line"),
                 more => shown.and(Tone::Faint, format!("\n… {more} more lines")),
             }
         }
     }
+}
+
+/// The text in a content, with the kind of each block that has none: `[image]`.
+fn readable(content: &Content) -> String {
+    let Content::Blocks(blocks) = content else { return content.text() };
+    let shown = |it: &Value| match (it["type"].as_str(), it["text"].as_str()) {
+        (Some("text"), Some(text)) => text.to_owned(),
+        (kind, _) => format!("[{}]", kind.unwrap_or("block")),
+    };
+    blocks.iter().map(shown).collect::<Vec<_>>().join("\n")
 }
 
 /// The wrapper of errors is for the model, not for people.

@@ -17,7 +17,7 @@ fn each_point_of_a_calls_life_has_a_line() {
         (Usual.queued(&card, &input), "Search(fn main) waits for its turn"),
         (Usual.progress(&card, &input, &[]), "Running Search(fn main)"),
         (Usual.progress(&card, &input, &said), "Running Search(fn main)  two files"),
-        (Usual.rejected(&card, &input), "Search(fn main) was not allowed"),
+        (Usual.rejected(&card, &input, Detail::Condensed), "Search(fn main) was not allowed"),
     ] {
         assert_eq!(shown.plain(), line);
     }
@@ -73,4 +73,83 @@ fn no_text_steers_a_terminal() {
     let plain = Text::of(Tone::Plain, evil).plain();
     assert_eq!(plain, "a\u{fffd}[31mb\u{fffd}c\u{fffd}d\u{fffd}\n\te");
     assert_eq!(Text::of(Tone::Plain, evil).ansi(), plain);
+}
+
+#[test]
+fn a_tool_says_what_a_call_is_doing_and_a_control_character_does_nothing() {
+    let (doing, mute) = (card().doing("Searching for"), card());
+    let told = |card: &Card, input| Usual.activity(card, &input);
+    assert_eq!(told(&doing, json!({"pattern": "a\u{7}b"})), "Searching for a\u{fffd}b");
+    assert_eq!(told(&doing, json!(null)), "Searching for");
+    assert_eq!(told(&mute, json!(null)), "Running Search");
+}
+
+#[test]
+fn what_has_no_text_is_named_and_what_is_empty_is_said_to_be() {
+    let image = json!({"type": "image", "source": {"data": "AAAA"}});
+    let text = json!({"type": "text", "text": "a cat"});
+    let shown = |it: &Content| Usual.result(it, Detail::Condensed).plain();
+    assert_eq!(shown(&Content::Blocks(vec![text, image])), "a cat\n[image]");
+    assert_eq!(shown(&Content::Blocks(vec![json!(5)])), "[block]");
+    for empty in [Content::from(" \n"), Content::Blocks(vec![])] {
+        assert_eq!((shown(&empty), Usual.is_cut(&empty)), ("(no output)".into(), false));
+    }
+}
+
+#[test]
+fn each_member_has_a_condensed_and_a_full_form_that_suit_any_tool() {
+    let (card, input) = (Card::new("Anything", "Does something."), json!({"n": 5, "on": true}));
+    let long = Content::from("1\n2\n3\n4");
+    let failed = Content::from("<tool_use_error>Error: no\nwhy</tool_use_error>");
+    let mut shown = vec![
+        format!("name: {}", Usual.name(&card, &input)),
+        format!("activity: {}", Usual.activity(&card, &input)),
+        format!("queued: {}", Usual.queued(&card, &input).plain()),
+        format!("progress: {}", Usual.progress(&card, &input, &["half".into()]).plain()),
+        format!(
+            "group: {:?}",
+            Usual.group(&card, &[input.clone(), input.clone()]).map(|it| it.plain())
+        ),
+        format!("search: {:?}", Usual.search_text(&long)),
+    ];
+    for detail in [Detail::Condensed, Detail::Full] {
+        shown.extend([
+            format!("{detail:?}: {}", Usual.used(&card, &input, detail).ansi()),
+            Usual.result(&long, detail).ansi(),
+            Usual.error(&failed, detail).ansi(),
+            Usual.rejected(&card, &input, detail).ansi(),
+        ]);
+    }
+    insta::assert_snapshot!(shown.join("\n").replace('\u{1b}', "<ESC>"), @r#"
+    name: Anything
+    activity: Running Anything
+    queued: Anything waits for its turn
+    progress: Running Anything  half
+    group: Some("Anything × 2")
+    search: "1\n2\n3\n4"
+    Condensed: <ESC>[1mAnything<ESC>[0m
+    1
+    2
+    3<ESC>[2m
+    … 1 more line<ESC>[0m
+    <ESC>[31mError: no
+    why<ESC>[0m
+    <ESC>[1mAnything<ESC>[0m<ESC>[33m was not allowed<ESC>[0m
+    Full: <ESC>[1mAnything<ESC>[0m
+    {
+      "n": 5,
+      "on": true
+    }
+    1
+    2
+    3
+    4
+    <ESC>[31mError: no
+    why<ESC>[0m
+    <ESC>[1mAnything<ESC>[0m
+    {
+      "n": 5,
+      "on": true
+    }<ESC>[33m was not allowed<ESC>[0m
+    "#);
 }
