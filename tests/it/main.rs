@@ -43,5 +43,6 @@ mod streaming;
 mod tidy;
 mod todo_write;
 mod waits;
+mod walk_through;
 mod workloads;
 mod write;
