@@ -22,6 +22,8 @@ pub struct Script {
     pub block: bool,
     /// Can't do without a person.
     pub person: bool,
+    /// Says itself whether it may start: `allow`, or why it should be asked about, or `never`.
+    pub permission: Option<String>,
     /// Fails with this text.
     pub fail: Option<String>,
     /// Whether the failure takes siblings along.

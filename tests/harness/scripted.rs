@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 use toolwright_contract::{
     Card, CheckCx, Conduct, Content, ContextChange, Effects, Footprint, InvalidInput, OnInterrupt,
-    Output, ResultLimit, RunCx, Safety, Tool, ToolError, ToolResult, ToolUse,
+    Output, Permission, ResultLimit, RunCx, Safety, Tool, ToolError, ToolResult, ToolUse,
 };
 
 use crate::{Script, step_aside};
@@ -102,6 +102,16 @@ impl Tool for Scripted {
             sleep(Duration::from_millis(it.check_ms)).await;
         }
         it.invalid.clone().map_or(Ok(()), |why| Err(InvalidInput(why)))
+    }
+
+    fn check_permissions(&self, it: &Script, _: &CheckCx) -> Permission {
+        panic_if(it, "permission");
+        match it.permission.as_deref() {
+            None => Permission::Unsaid,
+            Some("allow") => Permission::Allow,
+            Some("never") => Permission::Deny("never".to_owned()),
+            Some(why) => Permission::Ask(why.to_owned()),
+        }
     }
 
     async fn run(&self, mut it: Script, cx: RunCx) -> Result<Output<Said>, ToolError> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use harness::{House, Scripted, asked, call, call_of, ids, step_aside, texts};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use toolwright::{Answer, Ask, Names, Otherwise, Question, Rules};
 use toolwright_contract::{AnyTool, Event, EventKind, HowEnded, RequestId, ToolUse};
@@ -385,5 +385,27 @@ async fn a_question_says_what_the_call_does_and_amounts_to() {
     };
     let (_, told) = tokio::join!(turn.finish(), answering);
     assert_eq!(told, ("Does what its input says.".to_owned(), true, Some("run".to_owned())));
+    house.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_tool_says_of_its_own_call_is_heard() {
+    let house = House::with(|it| it.rules = Rules::default()).await;
+    let of = |id: &str, more: Value| {
+        let mut script = json!({"writes": true});
+        script.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        call(id, script)
+    };
+    let results = house
+        .run([
+            of("a", json!({"permission": "allow"})),
+            of("b", json!({"permission": "never"})),
+            of("c", json!({"permission": "it is late"})),
+            of("d", json!({"permission": "allow", "panic_in": "permission"})),
+        ])
+        .await;
+    assert_eq!(results.ended, [Ok, Refused, Refused, Refused]);
+    assert_eq!(texts(&results)[1], "<tool_use_error>never</tool_use_error>");
+    assert!(texts(&results)[2..].iter().all(|it| it.contains("requires approval")));
     house.close().await;
 }

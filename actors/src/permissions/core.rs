@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use toolwright_contract::{Card, Safety, wording};
+use toolwright_contract::{Card, Permission, Safety, wording};
 use toolwright_kernel::Effects;
 
 use crate::hooks::Wish;
@@ -125,11 +125,14 @@ impl Rules {
 
     /// Decides. A rule for a former name of the tool counts like one for its name.
     pub(crate) fn decide(&self, case: &Case<'_>) -> Decision {
-        let Case { card, safety, needs_user, wish } = *case;
+        let Case { card, safety, needs_user, own, wish } = *case;
         let tool = &*card.name;
         let any = |is_meant: &dyn Fn(&str) -> bool| card.names().any(is_meant);
         if self.removes(card) {
             return Decision::Deny(wording::denied(tool));
+        }
+        if let Permission::Deny(why) = own {
+            return Decision::Deny(why.clone());
         }
         if any(&|it| self.deny.touches(it)) {
             let why = format!("A rule denies some uses of {tool}, and which can't be told yet.");
@@ -138,13 +141,16 @@ impl Rules {
         if let Wish::Ask(why) = wish {
             return Decision::Ask(why.clone());
         }
+        if let Permission::Ask(why) = own {
+            return Decision::Ask(why.clone());
+        }
         if needs_user {
             return Decision::Ask(format!("{tool} needs a person."));
         }
         if any(&|it| self.ask.covers(it) || self.ask.touches(it)) {
             return Decision::Ask(format!("A rule asks before {tool}."));
         }
-        if any(&|it| self.allow.has(it)) || *wish == Wish::Allow {
+        if any(&|it| self.allow.has(it)) || *wish == Wish::Allow || *own == Permission::Allow {
             return Decision::Allow;
         }
         match (safety.effects, self.otherwise) {
@@ -164,6 +170,8 @@ pub(crate) struct Case<'a> {
     pub(crate) safety: Safety,
     /// Whether the call can't do without a person, whatever rules say.
     pub(crate) needs_user: bool,
+    /// What the tool itself says.
+    pub(crate) own: &'a Permission,
     pub(crate) wish: &'a Wish,
 }
 
@@ -175,7 +183,8 @@ mod tests {
 
     fn decide(rules: &Rules, tool: &str, safety: Safety, wish: Wish) -> Decision {
         let card = Card::new(tool.to_owned(), "");
-        rules.decide(&Case { card: &card, safety, needs_user: false, wish: &wish })
+        let own = &Permission::Unsaid;
+        rules.decide(&Case { card: &card, safety, needs_user: false, own, wish: &wish })
     }
 
     #[test]
@@ -183,7 +192,8 @@ mod tests {
         let rules = Rules { allow: ["A"].into(), deny: ["B"].into(), ..Rules::allow_everything() };
         let needs = |tool: &'static str, wish| {
             let (card, safety) = (Card::new(tool, ""), Safety::read_only());
-            rules.decide(&Case { card: &card, safety, needs_user: true, wish: &wish })
+            let own = &Permission::Allow;
+            rules.decide(&Case { card: &card, safety, needs_user: true, own, wish: &wish })
         };
         assert!(matches!(needs("A", Wish::Allow), Decision::Ask(_)));
         assert!(matches!(needs("C", Wish::None), Decision::Ask(_)));
@@ -251,11 +261,45 @@ mod tests {
     }
 
     #[test]
+    fn what_a_tool_says_itself_stands_between_the_rules_that_deny_and_those_that_allow() {
+        use Permission::{Allow, Ask, Deny, Unsaid};
+        let rules = Rules {
+            ask: ["B"].into(),
+            deny: ["C"].into(),
+            allow: ["D"].into(),
+            ..Rules::default()
+        };
+        let (ask, deny) = (Ask("doubt".to_owned()), Deny("never".to_owned()));
+        let of = |tool: &str, own: &Permission| {
+            let (card, safety, wish) =
+                (Card::new(tool.to_owned(), ""), Safety::default(), Wish::Allow);
+            let wish = if tool == "A" { Wish::None } else { wish };
+            match rules.decide(&Case { card: &card, safety, needs_user: false, own, wish: &wish }) {
+                Decision::Allow => "allow".to_owned(),
+                Decision::Ask(why) | Decision::Deny(why) => why,
+            }
+        };
+        for (tool, own, decided) in [
+            ("A", &Unsaid, "A may change something, and no rule allows it."),
+            ("A", &Allow, "allow"),
+            ("B", &Allow, "A rule asks before B."),
+            ("C", &Allow, "Permission to use C has been denied."),
+            ("D", &ask, "doubt"),
+            ("D", &deny, "never"),
+            ("C", &ask, "Permission to use C has been denied."),
+        ] {
+            assert_eq!(of(tool, own), decided, "{tool} {own:?}");
+        }
+    }
+
+    #[test]
     fn a_rule_for_an_alias_counts() {
         let rules = Rules { deny: ["Old"].into(), ..Rules::allow_everything() };
         let card = Card::new("New", "").alias("Old");
         let (safety, wish) = (Safety::default(), Wish::None);
-        let decision = rules.decide(&Case { card: &card, safety, needs_user: false, wish: &wish });
+        let own = &Permission::Unsaid;
+        let case = Case { card: &card, safety, needs_user: false, own, wish: &wish };
+        let decision = rules.decide(&case);
         assert!(matches!(decision, Decision::Deny(_)));
     }
 

@@ -90,8 +90,9 @@ impl State {
     fn decide(&self, job: &GateJob) -> Decision {
         let GateJob { screened, wish, .. } = job;
         let needs_user = screened.conduct().needs_user;
+        let own = &screened.permission(&job.check);
         let (card, safety) = (screened.tool().card(), screened.safety());
-        self.rules.decide(&Case { card, safety, needs_user, wish })
+        self.rules.decide(&Case { card, safety, needs_user, own, wish })
     }
 
     fn ask(&mut self, mut job: Box<GateJob>, message: String) {

@@ -19,6 +19,22 @@ pub struct Conduct {
     pub for_classifier: Option<String>,
 }
 
+/// What a tool itself says of whether a call may start; see [`Tool::check_permissions`].
+///
+/// [`Tool::check_permissions`]: crate::Tool::check_permissions
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Permission {
+    /// Nothing: rules and the mode decide.
+    #[default]
+    Unsaid,
+    /// It need not be asked about. Rules, hooks and [`Conduct::needs_user`] may ask all the same.
+    Allow,
+    /// A person should be asked, for this reason, whatever allows it.
+    Ask(String),
+    /// It must not start; the text is for the model.
+    Deny(String),
+}
+
 /// Whether a call only looks, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Look {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use toolwright_kernel::{Safety, Verdict};
 
 use crate::card::Card;
-use crate::conduct::Conduct;
+use crate::conduct::{Conduct, Permission};
 use crate::cx::{CheckCx, RunCx};
 use crate::papers::Outcome;
 use crate::present::Present;
@@ -65,6 +65,7 @@ trait Erased: Send + Sync {
     fn conduct(&self, input: &AnyInput) -> Conduct;
     fn describe(&self, input: &AnyInput) -> Cow<'static, str>;
     fn matches(&self, input: &AnyInput, specifier: &str) -> bool;
+    fn permission(&self, input: &AnyInput, cx: &CheckCx) -> Permission;
     fn is_same(&self, one: &AnyInput, other: &AnyInput) -> bool;
     fn parse(&self, schema: &Schema, name: &str, input: Value) -> Parsed;
     fn validate<'a>(
@@ -106,6 +107,10 @@ impl<T: Tool> Erased for T {
 
     fn matches(&self, input: &AnyInput, specifier: &str) -> bool {
         input.as_input().is_some_and(|it| Tool::matches(self, it, specifier))
+    }
+
+    fn permission(&self, input: &AnyInput, cx: &CheckCx) -> Permission {
+        input.as_input().map(|it| self.check_permissions(it, cx)).unwrap_or_default()
     }
 
     fn is_same(&self, one: &AnyInput, other: &AnyInput) -> bool {
@@ -296,6 +301,11 @@ impl AnyTool {
 
     pub(crate) fn matches(&self, input: &AnyInput, specifier: &str) -> bool {
         catch_unwind(AssertUnwindSafe(|| self.tool.matches(input, specifier))).unwrap_or(false)
+    }
+
+    pub(crate) fn permission(&self, input: &AnyInput, cx: &CheckCx) -> Permission {
+        let asked = catch_unwind(AssertUnwindSafe(|| self.tool.permission(input, cx)));
+        asked.unwrap_or_else(|_| Permission::Ask(wording::could_not_judge(&self.card.name)))
     }
 
     pub(crate) fn is_same(&self, one: &AnyInput, other: &AnyInput) -> bool {

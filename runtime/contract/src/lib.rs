@@ -54,7 +54,7 @@ pub mod wording;
 
 pub use app_state::AppState;
 pub use card::{Card, Loading, Origin, ResultLimit};
-pub use conduct::{Conduct, Look};
+pub use conduct::{Conduct, Look, Permission};
 pub use content::Content;
 pub use cx::{CheckCx, ContextChange, Nest, RunCx, SessionContext, Stop};
 pub use erased::AnyTool;

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 use toolwright_kernel::{Refusal, Safety, Verdict};
 
-use crate::conduct::Conduct;
+use crate::conduct::{Conduct, Permission};
 use crate::content::Content;
 use crate::cx::{CheckCx, ContextChange, RunCx};
 use crate::erased::{AnyInput, AnyTool, ParsedInput};
@@ -129,6 +129,11 @@ impl Screened {
     #[must_use]
     pub fn matches(&self, specifier: &str) -> bool {
         self.tool.matches(&self.input, specifier)
+    }
+    /// What the tool itself says of whether it may start; a panic asks a person.
+    #[must_use]
+    pub fn permission(&self, cx: &CheckCx) -> Permission {
+        self.tool.permission(&self.input, cx)
     }
     /// Whether the other call asks the same tool for the same.
     #[must_use]

@@ -9,7 +9,7 @@ use serde_json::Value;
 use toolwright_kernel::Safety;
 
 use crate::card::Card;
-use crate::conduct::Conduct;
+use crate::conduct::{Conduct, Permission};
 use crate::content::Content;
 use crate::cx::{CheckCx, ContextChange, RunCx};
 use crate::present::{Present, Usual};
@@ -90,6 +90,13 @@ pub trait Tool: Send + Sync + 'static {
         _cx: &CheckCx,
     ) -> impl Future<Output = Result<(), InvalidInput>> + Send {
         std::future::ready(Ok(()))
+    }
+
+    /// Whether the tool itself would let the call start, for what rules can't know. Pure and quick:
+    /// asked by the permission stage after hooks, and again when rules change. What needs a look
+    /// at the world belongs into [`validate`](Self::validate).
+    fn check_permissions(&self, _input: &Self::Input, _cx: &CheckCx) -> Permission {
+        Permission::Unsaid
     }
 
     /// Does the work. Must return soon after `cx.stop` is told, with [`ToolError::Stopped`].

@@ -149,6 +149,11 @@ pub fn needs_approval(tool: &str) -> String {
     format!("This use of {tool} requires approval, and nobody is there to give it.")
 }
 
+/// A tool that panics when it is asked whether a call may start.
+pub(crate) fn could_not_judge(tool: &str) -> String {
+    format!("{tool} broke down when it was asked whether this call may start.")
+}
+
 /// A stage that should have decided broke down.
 #[must_use]
 pub fn stage_failed(stage: &str) -> String {

@@ -15,8 +15,8 @@ pub use toolwright_contract as contract;
 pub use toolwright_contract::{
     AgentId, AnyTool, AppState, Card, Cascade, CheckCx, Conduct, Content, ContextChange, Deferral,
     Effects, Event, EventKind, Footprint, HowEnded, Identity, InvalidInput, OnInterrupt, Output,
-    RawInput, Registry, RequestId, ResultLimit, RunCx, Safety, SessionContext, SessionId, Stop,
-    StopCause, Tool, ToolError, ToolList, ToolResult, ToolUse, ToolUseId, TurnId,
+    Permission, RawInput, Registry, RequestId, ResultLimit, RunCx, Safety, SessionContext,
+    SessionId, Stop, StopCause, Tool, ToolError, ToolList, ToolResult, ToolUse, ToolUseId, TurnId,
 };
 #[cfg(unix)]
 pub use toolwright_tools::Processes;
