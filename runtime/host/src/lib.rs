@@ -14,9 +14,10 @@ pub use toolwright_actors::{
 pub use toolwright_contract as contract;
 pub use toolwright_contract::{
     AgentId, AnyTool, AppState, Card, Cascade, CheckCx, Conduct, Content, ContextChange, Deferral,
-    Effects, Event, EventKind, Footprint, HowEnded, Identity, InvalidInput, OnInterrupt, Output,
-    Permission, RawInput, Registry, RequestId, ResultLimit, RunCx, Safety, SessionContext,
-    SessionId, Stop, StopCause, Tool, ToolError, ToolList, ToolResult, ToolUse, ToolUseId, TurnId,
+    Drift, Effects, Event, EventKind, Footprint, Gates, HowEnded, Identity, InvalidInput,
+    OnInterrupt, Output, Permission, PermissionMode, Pool, RawInput, Registry, RequestId,
+    ResultLimit, RunCx, Safety, SessionContext, SessionId, Stop, StopCause, Tool, ToolError,
+    ToolList, ToolResult, ToolUse, ToolUseId, TurnId, Unregistrable, tool,
 };
 #[cfg(unix)]
 pub use toolwright_tools::Processes;

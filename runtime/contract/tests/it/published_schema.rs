@@ -231,3 +231,30 @@ fn a_tool_may_show_the_schema_of_its_output() {
     );
     assert_eq!(of::<Shape>().output_schema(), None);
 }
+
+struct Promising(Value);
+
+impl Tool for Promising {
+    type Input = Value;
+    type Output = String;
+
+    fn card(&self) -> Card {
+        Card::new("Promising", "Promises.")
+    }
+    fn output_schema(&self) -> Option<Value> {
+        Some(self.0.clone())
+    }
+    async fn run(&self, _: Value, _: RunCx) -> Result<Output<String>, ToolError> {
+        Ok(String::new().into())
+    }
+}
+
+#[test]
+fn an_output_schema_that_is_none_is_found() {
+    let check = |schema| AnyTool::new(Promising(schema)).check();
+    assert_eq!(check(json!({"type": "array"})), Ok(()));
+    for bad in [json!({"type": "text"}), json!({"$ref": "https://elsewhere.invalid/a.json"})] {
+        let found = check(bad);
+        assert!(matches!(found, Err(Unpublishable::OutputSchema { .. })), "{found:?}");
+    }
+}
