@@ -21,11 +21,11 @@ pub use toolwright_contract::{
 };
 #[cfg(unix)]
 pub use toolwright_tools::Processes;
-#[cfg(target_os = "linux")]
-pub use toolwright_tools::{Warden, serve_as_warden};
 pub use toolwright_tools::{
     SIMPLE as SIMPLE_TOOLS, all as built_in_tools, all_with as built_in_tools_with,
 };
+#[cfg(target_os = "linux")]
+pub use toolwright_tools::{Warden, serve_as_warden};
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]
