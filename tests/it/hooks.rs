@@ -6,9 +6,10 @@ use std::time::Duration;
 use harness::{House, asked, call, texts};
 use serde_json::{Value, json};
 use toolwright::{
-    AfterAnswer, AfterCall, Answer, BeforeAnswer, BeforeCall, Config, Hook, HookDecision, Matcher,
+    AfterAnswer, AfterCall, Answer, BeforeAnswer, BeforeCall, Hook, HookDecision, Matcher,
     Otherwise, Rules,
 };
+use toolwright_actors::Config;
 use toolwright_contract::{Event, EventKind, HowEnded, OnInterrupt};
 
 use HowEnded::{Error, Ok, Refused};

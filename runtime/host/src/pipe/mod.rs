@@ -12,7 +12,7 @@ use tokio::io::AsyncRead;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Config, Session, SessionClosed};
+use crate::{Session, SessionClosed};
 
 pub use output::Line;
 use service::Service;
@@ -64,7 +64,7 @@ pub enum End {
     Unread,
 }
 
-/// Runs what `input` asks for as turns of one session, and says to `out` what came of it: results
+/// Runs what `input` asks for as turns of `session`, which is shut down at the end, and says to `out` what came of it: results
 /// in the order of their calls as soon as they are there, then the next user message; with
 /// `events`, every event too.
 ///
@@ -73,16 +73,15 @@ pub enum End {
 ///
 /// # Errors
 ///
-/// [`SessionClosed`] if the session did not start, or did not stay.
+/// [`SessionClosed`] if the session did not stay.
 pub async fn serve(
-    config: Config,
+    session: Session,
     asking: Asking,
     events: bool,
     input: impl AsyncRead + Unpin,
     out: mpsc::Sender<Line>,
     stops: &Stops,
 ) -> Result<Served, SessionClosed> {
-    let session = Session::start(config).await?;
     let mut service = Service::new(session.clone(), asking, events, out);
     let end = service.work(input, stops).await;
     let (calls, faults) = service.counts();
