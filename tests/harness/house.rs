@@ -41,7 +41,13 @@ impl House {
         change(&mut config);
         let premises = Premises::of(&config);
         let session = start(config).await.expect("starts");
-        let history = session.history();
+        Self { premises, ..Self::of(session) }
+    }
+
+    /// A session that was set up elsewhere, and was lent no folder.
+    #[must_use]
+    pub fn of(session: Session) -> Self {
+        let (history, premises) = (session.history(), Premises::default());
         Self { session, history, seen: Vec::new(), read: 0, premises, unclosed: Unclosed(true) }
     }
 

@@ -14,8 +14,8 @@ use peak_alloc::PeakAlloc;
 use serde_json::{Value, json};
 use tokio::time::advance;
 use toolwright::{
-    AfterAnswer, Answer, AnyTool, BeforeAnswer, Hook, Matcher, Question, Registry,
-    ResultLimit, Rules, Session, ToolUse, TurnHandle,
+    AfterAnswer, Answer, AnyTool, BeforeAnswer, Hook, Matcher, Question, Registry, ResultLimit,
+    Rules, Session, ToolUse, TurnHandle,
 };
 
 #[global_allocator]

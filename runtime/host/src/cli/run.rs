@@ -9,9 +9,7 @@ use toolwright_contract::{NameTaken, Registry};
 use super::run_args::RunArgs;
 use super::{INTERRUPTED, Screen, TERMINATED, USAGE, files};
 use crate::pipe::{End, Line, Served, Stops, serve};
-use crate::{
-    AnyTool, Names, Otherwise, Rules, Runtime, SessionBuilder, SessionClosed, SetupError,
-};
+use crate::{AnyTool, Names, Otherwise, Rules, Runtime, SessionBuilder, SessionClosed, SetupError};
 
 /// Lines that wait for their reader before no more are made.
 const WAITING: usize = 64;
