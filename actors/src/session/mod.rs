@@ -121,6 +121,31 @@ pub struct Left {
 }
 
 /// A running session. Cheap to clone; when the last clone is dropped, everything is stopped.
+///
+/// ```
+/// # use toolwright_actors::{Answer, Config, Question, start};
+/// # use toolwright_contract::{Event, Registry, ToolUse, tool};
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Letter {}
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tools = [tool("Send", "Sends a letter.").run(async |_: Letter, _| Ok("sent"))];
+/// # let session = start(Config::new(Registry::new(tools)?)).await?;
+/// let mut events = session.subscribe();
+/// let mut questions = session.questions();
+///
+/// let mut turn = session.turn().await?;
+/// turn.submit(ToolUse::new("toolu_1", "Send", serde_json::json!({}))).await?;
+/// let Some(Question::Asked(ask)) = questions.recv().await else { return Ok(()) };
+/// session.answer(ask.request, Answer::Allow);
+/// assert_eq!(turn.finish().await.results[0].content.text(), "sent");
+///
+/// let Event { seq: 0, .. } = events.recv().await? else { return Ok(()) };
+/// session.interrupt();
+/// assert_eq!(session.shutdown().await.tasks, 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Session(Arc<Owner>);
 
@@ -136,7 +161,8 @@ struct Owner {
     supervisor: ActorRef<()>,
 }
 
-/// Starts a session on the caller's tokio runtime. Nothing process-wide is changed.
+/// Starts a session on the caller's tokio runtime. Nothing process-wide is changed. Who embeds the
+/// whole runtime has a builder for it there.
 ///
 /// # Errors
 ///

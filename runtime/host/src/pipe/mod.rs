@@ -71,6 +71,26 @@ pub enum End {
 /// A call starts when its block is complete, and a message when the one before it is answered.
 /// While `out` is full, no further result or input is taken. Dropped, it stops everything.
 ///
+/// ```
+/// use tokio::sync::mpsc;
+/// use toolwright::pipe::{Asking, Line, Stops, serve};
+/// use toolwright::{Runtime, built_in_tools};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = Runtime::builder().tools(built_in_tools()).build()?;
+/// let session = runtime.session().start().await?;
+/// let input = br#"{"type":"tool_use","id":"t1","name":"TodoWrite","input":{"todos":[]}}"#;
+///
+/// let (out, mut lines) = mpsc::channel(8);
+/// let served = serve(session, Asking::Headless, false, &input[..], out, &Stops::default()).await?;
+/// assert_eq!((served.calls, served.faults), (1, 0));
+/// let Some(Line::Said(result)) = lines.recv().await else { return Ok(()) };
+/// assert!(result.contains(r#""tool_use_id":"t1""#));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// [`SessionClosed`] if the session did not stay.
