@@ -53,7 +53,7 @@ pub struct Config {
     pub width: NonZeroU16,
     /// Most calls at once in the session, nested turns included (default 64).
     pub session_width: NonZeroU16,
-    /// The caps that it has in common with other sessions (default: with none).
+    /// The caps that it has in common with other sessions (default: none).
     pub shares: Shares,
     /// Whether a failed call takes its siblings along (default: where the failure says so).
     pub cascade: Cascade,

@@ -23,9 +23,6 @@ struct Hub {
 }
 
 impl Shares {
-    /// The default of the common cap: four sessions at their own.
-    pub const DEFAULT_CAP: NonZeroU16 = NonZeroU16::new(256).unwrap();
-
     /// At most `cap` calls at once in all sessions, and of each of these tools, whatever its card
     /// says, as many as it stands here.
     #[must_use]
@@ -39,9 +36,18 @@ impl Shares {
     }
 }
 
+#[cfg(test)]
+impl Shares {
+    /// Whether nobody holds a share or waits for one.
+    pub(super) fn are_idle(&self) -> bool {
+        self.0.allocator().is_empty()
+    }
+}
+
 impl Default for Shares {
+    /// As good as no caps.
     fn default() -> Self {
-        Self::new(Self::DEFAULT_CAP, BTreeMap::new())
+        Self::new(NonZeroU16::MAX, BTreeMap::new())
     }
 }
 

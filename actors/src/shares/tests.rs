@@ -5,6 +5,10 @@ use std::num::NonZeroU16;
 
 use proptest::prelude::*;
 
+use tokio::task::{JoinSet, yield_now};
+use toolwright_contract::{CallIx, Card, TurnId};
+
+use super::Shares;
 use super::core::{Allocator, SessionIx, ShareIx, Ticket, ToolCap, Wanted};
 
 #[derive(Clone, Copy, Debug)]
@@ -285,4 +289,32 @@ fn equal_calls_in_step_give_a_tool_to_each_session_in_turn() {
     }
     assert!(served.iter().all(|it| *it >= 9), "{served:?}");
     world.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn claims_that_are_given_up_as_they_are_granted_leave_nothing() {
+    let shares = Shares::new(cap(2), BTreeMap::new());
+    let mut tasks = JoinSet::new();
+    for task in 0..8_u32 {
+        let member = shares.join(cap(3));
+        tasks.spawn(async move {
+            let card = Card::new("Tool", "").cap(cap(1));
+            let card = if task % 2 == 0 { card } else { Card::new("Other", "") };
+            for call in 0..500 {
+                let claim = member.claim((TurnId(0), CallIx(call)), &card);
+                let late = || panic!("nobody is overdue");
+                let share = claim.share(std::time::Duration::from_secs(60), late);
+                // It holds the share for a moment, or gives up waiting for it.
+                tokio::select! {
+                    share = share => {
+                        yield_now().await;
+                        assert!(share.is_some());
+                    }
+                    () = async { for _ in 0..call % 7 { yield_now().await } } => {}
+                }
+            }
+        });
+    }
+    tasks.join_all().await;
+    assert!(shares.are_idle());
 }

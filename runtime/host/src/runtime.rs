@@ -8,6 +8,9 @@ use toolwright_contract::{AnyTool, Registry};
 
 use crate::session_builder::{SessionBuilder, SetupError, cap, known};
 
+/// The cap of a runtime that says none: four sessions at the cap of one that says none.
+const DEFAULT_CAP: NonZeroU16 = NonZeroU16::new(256).unwrap();
+
 /// What sessions have in common: caps on the calls that run at once, and what each session begins
 /// with unless it says otherwise. Cheap to clone; nothing about it is process-wide, so a program may
 /// have several.
@@ -98,7 +101,8 @@ impl RuntimeBuilder {
     }
 
     /// Most calls of a tool at once in all sessions together, whatever its card says: for what the
-    /// tool uses, and the sessions share. A call that waits for it holds up no call of another tool.
+    /// tool uses, and the sessions share. It goes by the name, also for a session's own tools. A call
+    /// that waits for it holds up no call of another tool.
     pub fn tool_cap(mut self, tool: impl Into<String>, most: u16) -> Self {
         self.tool_caps.push((tool.into(), most));
         self
@@ -119,7 +123,7 @@ impl RuntimeBuilder {
         let config = self.each.clone().config()?;
         let most = match self.cap {
             Some(most) => cap(most, "of the runtime")?,
-            None => Shares::DEFAULT_CAP.max(config.session_width),
+            None => DEFAULT_CAP.max(config.session_width),
         };
         let mut caps = BTreeMap::<_, NonZeroU16>::new();
         for (name, most) in self.tool_caps {
