@@ -98,7 +98,7 @@ impl Lab {
         let tools = Registry::new([AnyTool::new(Counter(runs.clone()))]).unwrap();
         let mut config = Config { rules: Rules::allow_everything(), ..Config::new(tools) };
         change(&mut config);
-        let session = Session::start(config).await.unwrap();
+        let session = crate::start(config).await.unwrap();
         let history = session.history();
         Self { session, history, runs }
     }
@@ -108,7 +108,7 @@ impl Lab {
     }
 
     async fn run(&self, scripts: impl IntoIterator<Item = Value>) -> TurnResults {
-        let mut turn = self.session.open_turn().await.unwrap();
+        let mut turn = self.session.turn().await.unwrap();
         for (n, script) in scripts.into_iter().enumerate() {
             turn.submit(ToolUse::new(n.to_string(), "Counter", script)).await.unwrap();
         }
@@ -222,7 +222,7 @@ async fn a_store_that_crashes_leaves_the_result_inline() {
 #[tokio::test(start_paused = true)]
 async fn what_still_runs_when_a_scheduler_dies_keeps_everything_out_until_it_ends() {
     let lab = Lab::open().await;
-    let mut turn = lab.session.open_turn().await.unwrap();
+    let mut turn = lab.session.turn().await.unwrap();
     let deaf = json!({"ms": 20_000, "deaf": true});
     turn.submit(ToolUse::new("0", "Counter", deaf)).await.unwrap();
     let began = Instant::now();
@@ -244,7 +244,7 @@ async fn what_still_runs_when_a_scheduler_dies_keeps_everything_out_until_it_end
 async fn calls_that_come_after_their_scheduler_has_died_are_answered_at_once() {
     let lab = Lab::open().await;
     PLAN.set(Some((StageName::Scheduler, 1, 1)));
-    let mut turn = lab.session.open_turn().await.unwrap();
+    let mut turn = lab.session.turn().await.unwrap();
     turn.submit(ToolUse::new("0", "Counter", json!({}))).await.unwrap();
     while failures_so_far(&lab) == 0 {
         tokio::task::yield_now().await;
@@ -296,7 +296,7 @@ async fn a_permission_stage_that_crashes_takes_its_open_questions_back() {
     let ask = Rules { otherwise: Otherwise::Ask, ..Rules::default() };
     let lab = Lab::with(|it| it.rules = ask).await;
     let mut questions = lab.session.questions();
-    let mut turn = lab.session.open_turn().await.unwrap();
+    let mut turn = lab.session.turn().await.unwrap();
     turn.submit(ToolUse::new("0", "Counter", json!({"writes": true}))).await.unwrap();
     let Some(Question::Asked(asked)) = questions.recv().await else { panic!("nobody asks") };
     PLAN.set(Some((StageName::Permissions, 0, 1)));
@@ -312,7 +312,7 @@ async fn a_permission_stage_that_crashes_takes_its_open_questions_back() {
 #[tokio::test(start_paused = true)]
 async fn a_fact_that_cannot_be_true_ends_its_turn_and_nothing_else() {
     let lab = Lab::open().await;
-    let mut turn = lab.session.open_turn().await.unwrap();
+    let mut turn = lab.session.turn().await.unwrap();
     turn.submit(ToolUse::new("0", "Counter", json!({"ms": 60_000}))).await.unwrap();
     tokio::time::advance(Duration::from_secs(1)).await;
     turn.inbox().push(CallIx(0), News::Logged);

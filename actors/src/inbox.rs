@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use crossbeam::queue::SegQueue;
 use ractor::ActorRef;
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::oneshot;
 use toolwright_contract::{
     CallIx, Cleared, HowEnded, Outcome, Refusal, RequestId, StopCause, ToolResult, ToolUseId,
     TurnId,
@@ -19,6 +19,7 @@ use toolwright_kernel::Place;
 use crate::asked::Asked;
 use crate::scheduler::SchedulerMsg;
 use crate::session::Desk;
+use crate::shares::HeldShare;
 use crate::store::Room;
 
 /// What a job tells the scheduler of its call.
@@ -45,8 +46,8 @@ pub(crate) enum News {
     Late(Timer),
 }
 
-/// A call's share of the session-wide cap; none where it was given back.
-pub(crate) type Share = Option<OwnedSemaphorePermit>;
+/// A call's share of the caps; none where it was given back.
+pub(crate) type Share = Option<HeldShare>;
 
 /// What comes out of the gate.
 pub(crate) struct Pass {

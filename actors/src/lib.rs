@@ -27,6 +27,7 @@ mod papers;
 mod permissions;
 mod scheduler;
 mod session;
+mod shares;
 mod stage;
 mod store;
 mod watch;
@@ -35,5 +36,6 @@ pub use hooks::{AfterAnswer, AfterCall, BeforeAnswer, BeforeCall, Hook, HookDeci
 pub use journal::{NoJournal, StartAck, StartLog, StartRecord};
 pub use permissions::{Answer, Ask, Names, Otherwise, Question, Rules};
 pub use session::{
-    Config, Left, Session, SessionClosed, Stopper, SubmitError, TurnHandle, TurnResults,
+    Config, Left, Session, SessionClosed, Stopper, SubmitError, TurnHandle, TurnResults, start,
 };
+pub use shares::Shares;

@@ -19,7 +19,7 @@ pub(crate) struct GateJob {
     pub(crate) check: CheckCx,
     pub(crate) wish: Wish,
     pub(crate) notes: Vec<String>,
-    /// The call's share of the session-wide cap; given back while a person is asked.
+    /// The call's share of the caps; given back while a person is asked.
     pub(crate) share: Share,
     pub(crate) owed: Owed<Gate>,
 }

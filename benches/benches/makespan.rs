@@ -12,11 +12,8 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 use toolwright::replay::bounds::{Span, bound_us};
-use toolwright::{
-    AnyTool, Card, Config, Output, Registry, Rules, RunCx, Safety, Session, Tool, ToolError,
-    ToolUse,
-};
-use toolwright_benches::{run, runtime};
+use toolwright::{Card, Output, RunCx, Safety, Session, Tool, ToolError, ToolUse};
+use toolwright_benches::{run, runtime, session_with};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -85,9 +82,8 @@ fn is_alone(call: usize, every: usize) -> bool {
 fn main() {
     let tokio = runtime();
     let waits = Waits::default();
-    let tools = Registry::new([AnyTool::new(waits.clone())]).expect("one name");
-    let config = Config { rules: Rules::allow_everything(), width: CAP, ..Config::new(tools) };
-    let session = tokio.block_on(Session::start(config)).expect("starts");
+    let session = session_with(waits.clone(), |it| it.turn_cap(CAP.get()));
+    let session = tokio.block_on(session);
     println!(
         "{:>6} {:>10}  {:>22}  {:>22}",
         "calls", "alone", "toolwright / bound", "bare tokio / bound"

@@ -37,7 +37,7 @@ fn main() {
 
 /// Bytes that `size` calls take beyond their inputs while all of them wait behind one that runs.
 async fn waiting(session: &Session, size: usize) -> usize {
-    let Ok(mut turn) = session.open_turn().await else { return 0 };
+    let Ok(mut turn) = session.turn().await else { return 0 };
     let barrier = ToolUse::new("barrier", "Noop", json!({"ms": 600_000, "alone": true}));
     drop(turn.submit(barrier).await);
     let calls = noops(size);

@@ -10,8 +10,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use toolwright::pipe::{Asking, Line, Stops, serve};
-use toolwright::{AnyTool, Config, Registry};
-use toolwright_benches::{Noop, noops, run, runtime, session};
+use toolwright_benches::{noops, run, runtime, session};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -55,9 +54,8 @@ fn through_pipe(tokio: &Runtime, input: &[u8]) -> usize {
     let mut driver = JoinSet::new();
     let (sender, mut lines) = mpsc::channel(WAITING);
     let serving = async move {
-        let tools = Registry::new([AnyTool::new(Noop)]).expect("one name");
-        let (config, stops) = (Config::new(tools), Stops::default());
-        let served = serve(config, Asking::Headless, false, &*input, sender, &stops).await;
+        let (session, stops) = (session().await, Stops::default());
+        let served = serve(session, Asking::Headless, false, &*input, sender, &stops).await;
         assert_eq!(served.expect("serves").faults, 0);
     };
     driver.spawn_on(serving, tokio.handle());

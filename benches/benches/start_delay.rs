@@ -9,11 +9,8 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, criterion_group, criterion_main};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-use toolwright::{
-    AnyTool, Card, Config, Output, Registry, Rules, RunCx, Safety, Session, StreamedTurn, Tool,
-    ToolError,
-};
-use toolwright_benches::runtime;
+use toolwright::{Card, Output, RunCx, Safety, Session, StreamedTurn, Tool, ToolError};
+use toolwright_benches::{runtime, session_with};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -54,7 +51,7 @@ const STOP: &str = "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n";
 async fn streamed(session: Session, probe: Probe) -> Duration {
     let (sender, receiver) = oneshot::channel();
     *probe.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
-    let turn = session.open_turn().await.expect("opens");
+    let turn = session.turn().await.expect("opens");
     let mut turn = StreamedTurn::new(turn);
     turn.push(MESSAGE.as_bytes()).await;
     let last_byte = Instant::now();
@@ -74,9 +71,7 @@ async fn spawned() -> Duration {
 fn start_delay(criterion: &mut Criterion) {
     let tokio = runtime();
     let probe = Probe::default();
-    let tools = Registry::new([AnyTool::new(probe.clone())]).expect("one name");
-    let config = Config { rules: Rules::allow_everything(), ..Config::new(tools) };
-    let session = tokio.block_on(Session::start(config)).expect("starts");
+    let session = tokio.block_on(session_with(probe.clone(), |it| it));
     let mut group = criterion.benchmark_group("start_delay");
     group.bench_function("toolwright", |bench| {
         bench.iter_custom(|times| {

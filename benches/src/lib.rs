@@ -8,9 +8,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::runtime::Runtime;
 use toolwright::{
-    AnyTool, Card, Config, Output, Registry, Rules, RunCx, Safety, Session, Tool, ToolError,
+    AnyTool, Card, Output, Rules, RunCx, Runtime, Safety, Session, SessionBuilder, Tool, ToolError,
     ToolUse, TurnResults,
 };
 
@@ -59,7 +58,7 @@ impl Tool for Noop {
 ///
 /// If it can't be started.
 #[must_use]
-pub fn runtime() -> Runtime {
+pub fn runtime() -> tokio::runtime::Runtime {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(2).enable_time().build().expect("starts")
 }
@@ -70,9 +69,21 @@ pub fn runtime() -> Runtime {
 ///
 /// If it can't be started.
 pub async fn session() -> Session {
-    let tools = Registry::new([AnyTool::new(Noop)]).expect("one name");
-    let config = Config { rules: Rules::allow_everything(), ..Config::new(tools) };
-    Session::start(config).await.expect("starts")
+    session_with(Noop, |it| it).await
+}
+
+/// A session with this tool, in which everything may start, set up further by `change`.
+///
+/// # Panics
+///
+/// If it can't be started.
+pub async fn session_with(
+    tool: impl Tool,
+    change: impl FnOnce(SessionBuilder) -> SessionBuilder,
+) -> Session {
+    let runtime = Runtime::builder().tools([AnyTool::new(tool)]).build().expect("one name");
+    let session = change(runtime.session().rules(Rules::allow_everything()));
+    session.start().await.expect("starts")
 }
 
 /// `n` calls that return at once.
@@ -102,7 +113,7 @@ pub async fn prove(session: &Session, size: usize) {
 /// If a call is not taken, or has no result.
 pub async fn run(session: &Session, calls: Vec<ToolUse>) -> TurnResults {
     let count = calls.len();
-    let mut turn = session.open_turn().await.expect("opens");
+    let mut turn = session.turn().await.expect("opens");
     for call in calls {
         turn.submit(call).await.expect("is taken");
     }

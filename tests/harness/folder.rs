@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use toolwright::{Config, Processes, Registry, Warden, built_in_tools_with};
+use toolwright::{Processes, Registry, Warden, built_in_tools_with};
+use toolwright_actors::Config;
 use toolwright_contract::{ToolResult, ToolUse};
 
 use crate::House;

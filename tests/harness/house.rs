@@ -1,7 +1,8 @@
 //! A session under test, with its history and the assertions at its end.
 
 use tokio::sync::mpsc::UnboundedReceiver;
-use toolwright::{Ask, Config, Question, Registry, Rules, Session, TurnHandle, TurnResults};
+use toolwright::{Ask, Question, Registry, Rules, Session, TurnHandle, TurnResults};
+use toolwright_actors::{Config, start};
 use toolwright_contract::{AnyTool, Event, EventKind, ToolUse, history};
 
 use crate::premises::soon;
@@ -39,14 +40,20 @@ impl House {
         let mut config = Config { rules: Rules::allow_everything(), ..Config::new(tools) };
         change(&mut config);
         let premises = Premises::of(&config);
-        let session = Session::start(config).await.expect("starts");
-        let history = session.history();
+        let session = start(config).await.expect("starts");
+        Self { premises, ..Self::of(session) }
+    }
+
+    /// A session that was set up elsewhere, and was lent no folder.
+    #[must_use]
+    pub fn of(session: Session) -> Self {
+        let (history, premises) = (session.history(), Premises::default());
         Self { session, history, seen: Vec::new(), read: 0, premises, unclosed: Unclosed(true) }
     }
 
     /// A turn with these calls, still open.
     pub async fn turn(&self, calls: impl IntoIterator<Item = ToolUse>) -> TurnHandle {
-        let mut turn = self.session.open_turn().await.expect("opens");
+        let mut turn = self.session.turn().await.expect("opens");
         for call in calls {
             // A duplicate is part of what is tested.
             drop(turn.submit(call).await);

@@ -16,5 +16,5 @@ pub use folder::{Folder, processes};
 pub use house::{House, asked, written};
 pub use premises::Premises;
 pub use script::{Script, call, call_of, ids, step_aside, texts};
-pub use scripted::{PIXEL, Scripted};
+pub use scripted::{PIXEL, Scripted, busy};
 pub use workload::{Before, Reply, Stopping, TOOLS, Workload};

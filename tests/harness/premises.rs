@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use toolwright::Config;
+use toolwright_actors::Config;
 use walkdir::WalkDir;
 
 /// How the names of temporary files begin: of results, and of files that a tool replaces.

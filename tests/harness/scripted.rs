@@ -56,6 +56,11 @@ impl Default for Scripted {
 pub const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJ\
                      RU5ErkJggg==";
 
+/// Takes time, on the paused clock, as a tool that works does.
+pub async fn busy(time: Duration) {
+    sleep(time).await;
+}
+
 /// What a run gave, before it is mapped.
 pub struct Said {
     text: String,

@@ -100,7 +100,7 @@ impl Workload {
             let questions = house.session.questions();
             tasks.spawn(reply(house.session.clone(), questions, self.replies.clone()));
         }
-        let mut turn = house.session.open_turn().await.expect("opens");
+        let mut turn = house.session.turn().await.expect("opens");
         for (after, stopping) in self.stops.clone() {
             tasks.spawn(stop(house.session.clone(), turn.stopper(), after, stopping));
         }
@@ -124,7 +124,7 @@ impl Workload {
         let results = timeout(patience, running).await;
         assert!(results.is_ok() || self.patience.is_some(), "the turn hangs");
         // What is overdue must go, and let the next one in. Unless the session has ended.
-        if let Ok(mut next) = house.session.open_turn().await {
+        if let Ok(mut next) = house.session.turn().await {
             drop(next.submit(call_of("Scripted", "next", json!({"alone": true}))).await);
             let next = timeout(Duration::from_secs(3_600), next.finish()).await;
             assert_eq!(next.expect("the next turn ends").results.len(), 1);

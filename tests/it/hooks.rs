@@ -6,9 +6,10 @@ use std::time::Duration;
 use harness::{House, asked, call, call_of, texts};
 use serde_json::{Value, json};
 use toolwright::{
-    AfterAnswer, AfterCall, Answer, AnyTool, BeforeAnswer, BeforeCall, Card, Config, Hook,
-    HookDecision, Matcher, Otherwise, Output, Rules, RunCx, Tool, ToolError,
+    AfterAnswer, AfterCall, Answer, AnyTool, BeforeAnswer, BeforeCall, Card, Hook, HookDecision,
+    Matcher, Otherwise, Output, Rules, RunCx, Tool, ToolError,
 };
+use toolwright_actors::Config;
 use toolwright_contract::{Event, EventKind, HowEnded, OnInterrupt};
 
 use HowEnded::{Error, Ok, Refused};

@@ -12,7 +12,7 @@ fn names(tools: &[AnyTool]) -> Vec<&str> {
 #[tokio::test(start_paused = true)]
 async fn a_turn_keeps_the_tools_that_it_was_opened_with() {
     let house = House::open().await;
-    let mut before = house.session.open_turn().await.unwrap();
+    let mut before = house.session.turn().await.unwrap();
     house.session.set_tools(Registry::default());
     before.submit(call("a", json!({}))).await.unwrap();
     assert_eq!(texts(&before.finish().await), ["ran"]);

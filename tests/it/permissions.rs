@@ -342,7 +342,7 @@ async fn a_stop_at_any_step_of_the_way_to_a_question_leaves_none_open() {
         let house = House::with_tools(tools(), |it| (it.rules, it.grace) = (rules(), grace)).await;
         let mut questions = house.session.questions();
         let mut stopping = tokio::task::JoinSet::new();
-        let mut turn = house.session.open_turn().await.unwrap();
+        let mut turn = house.session.turn().await.unwrap();
         let interrupting = interrupt(turn.stopper(), check, yields % 40);
         if first {
             stopping.spawn(interrupting);

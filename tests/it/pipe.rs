@@ -8,7 +8,7 @@ use tokio::io::{AsyncWriteExt as _, DuplexStream, duplex};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 use toolwright::pipe::{Asking, End, Line, Served, Stops, serve};
-use toolwright::{AnyTool, Cascade, Config, Registry};
+use toolwright::{AnyTool, Cascade, Runtime, SessionBuilder};
 
 /// A service under test.
 struct Pipe {
@@ -21,13 +21,16 @@ struct Pipe {
 
 impl Pipe {
     fn open(asking: Asking) -> Self {
-        Self::with(asking, false, |_| {})
+        Self::with(asking, false, |it| it)
     }
 
-    fn with(asking: Asking, events: bool, change: impl FnOnce(&mut Config)) -> Self {
-        let tools = Registry::new([AnyTool::new(Scripted::new())]).expect("one tool");
-        let mut config = Config::new(tools);
-        change(&mut config);
+    fn with(
+        asking: Asking,
+        events: bool,
+        change: impl FnOnce(SessionBuilder) -> SessionBuilder,
+    ) -> Self {
+        let runtime = Runtime::builder().tools([AnyTool::new(Scripted::new())]);
+        let session = change(runtime.build().expect("one tool").session());
         let (input, theirs) = duplex(1 << 16);
         // A single line waits: so that no test depends on more.
         let (out, lines) = mpsc::channel(1);
@@ -35,7 +38,8 @@ impl Pipe {
         let stops = Stops::default();
         let heard = stops.clone();
         TaskTracker::new().spawn(async move {
-            let served = serve(config, asking, events, theirs, out, &heard).await.expect("serves");
+            let session = session.start().await.expect("starts");
+            let served = serve(session, asking, events, theirs, out, &heard).await.expect("serves");
             // A test that doesn't wait for the end is none of its business.
             done.send(served).unwrap_or_default();
         });
@@ -286,7 +290,7 @@ async fn a_question_that_no_line_can_answer_any_more_is_denied() {
 
 #[tokio::test(start_paused = true)]
 async fn events_come_before_what_they_are_about_and_all_of_them_come() {
-    let mut pipe = Pipe::with(Asking::Headless, true, |_| {});
+    let mut pipe = Pipe::with(Asking::Headless, true, |it| it);
     pipe.say(&call("a", json!({}))).await;
     let (said, _) = pipe.end().await;
     let numbers = said.iter().filter(|it| it["type"] == "event").map(|it| it["seq"].as_u64());
@@ -337,7 +341,7 @@ async fn a_reader_that_goes_away_ends_everything() {
 
 #[tokio::test(start_paused = true)]
 async fn the_sibling_policy_is_that_of_the_configuration() {
-    let mut pipe = Pipe::with(Asking::Headless, false, |it| it.cascade = Cascade::Any);
+    let mut pipe = Pipe::with(Asking::Headless, false, |it| it.cascade(Cascade::Any));
     pipe.say(&call("a", json!({"ms": 10, "fail": "no"}))).await;
     pipe.say(&call("b", json!({"ms": 3_600_000}))).await;
     let (said, _) = pipe.end().await;

@@ -4,7 +4,8 @@ use harness::{House, asked, call, texts};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
-use toolwright::{BeforeAnswer, Cascade, Config, Hook, Matcher, Otherwise, Question, Rules};
+use toolwright::{BeforeAnswer, Cascade, Hook, Matcher, Otherwise, Question, Rules};
+use toolwright_actors::Config;
 use toolwright_contract::{Event, EventKind, HowEnded, StopName};
 
 const NOT_STARTED: &str = "This call had not started.";

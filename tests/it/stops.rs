@@ -215,7 +215,7 @@ async fn times_of_nothing_and_of_for_ever_are_times() {
 async fn a_stop_does_not_queue_behind_ten_thousand_calls() {
     let house = House::with(|it| it.width = std::num::NonZeroU16::MIN).await;
     let began = Instant::now();
-    let mut turn = house.session.open_turn().await.unwrap();
+    let mut turn = house.session.turn().await.unwrap();
     let stopper = turn.stopper();
     for n in 0..10_000 {
         turn.submit(call(&n.to_string(), json!({"ms": 10}))).await.unwrap();
@@ -347,7 +347,7 @@ async fn a_shutdown_does_not_wait_for_a_message_that_never_ends() {
     turn.submit(call("late", json!({}))).await.unwrap();
     let results = turn.finish().await;
     assert_eq!(results.ended, [HowEnded::StoppedMayHaveRun, HowEnded::StoppedNotStarted]);
-    assert!(house.session.open_turn().await.is_err());
+    assert!(house.session.turn().await.is_err());
     house.close().await;
 }
 

@@ -36,7 +36,7 @@ fn stop(reason: &str) -> String {
 }
 
 async fn streamed(house: &House) -> StreamedTurn {
-    StreamedTurn::new(house.session.open_turn().await.unwrap())
+    StreamedTurn::new(house.session.turn().await.unwrap())
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,7 +6,8 @@ use std::time::Duration;
 use harness::{House, Scripted, asked, call, call_of, texts};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use toolwright::{Answer, Config, Rules};
+use toolwright::{Answer, Rules};
+use toolwright_actors::Config;
 use toolwright_contract::{AnyTool, EventKind, HowEnded};
 
 const SECOND: Duration = Duration::from_secs(1);

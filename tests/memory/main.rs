@@ -14,8 +14,8 @@ use peak_alloc::PeakAlloc;
 use serde_json::{Value, json};
 use tokio::time::advance;
 use toolwright::{
-    AfterAnswer, Answer, AnyTool, BeforeAnswer, Config, Hook, Matcher, Question, Registry,
-    ResultLimit, Rules, Session, ToolUse, TurnHandle,
+    AfterAnswer, Answer, AnyTool, BeforeAnswer, Hook, Matcher, Question, Registry, ResultLimit,
+    Rules, Session, ToolUse, TurnHandle,
 };
 
 #[global_allocator]
@@ -48,10 +48,10 @@ fn alone(work: impl Future<Output = ()>) {
     runtime.block_on(work);
 }
 
-fn config(results: &Path) -> Config {
+fn config(results: &Path) -> toolwright_actors::Config {
     let tools = ["Scripted", "Asked", "Denied"].map(Scripted::named);
     let tools = tools.map(|it| AnyTool::new(it.limit(ResultLimit::Chars(30))));
-    let mut config = Config::new(Registry::new(tools).expect("distinct names"));
+    let mut config = toolwright_actors::Config::new(Registry::new(tools).expect("distinct names"));
     let (ask, deny) = (["Asked"].into(), ["Denied"].into());
     config.rules = Rules { ask, deny, ..Rules::allow_everything() };
     config.hooks = vec![
@@ -96,7 +96,7 @@ fn calls(turn: usize) -> Vec<ToolUse> {
 }
 
 async fn run(session: &Session, turn: usize) {
-    let mut open = session.open_turn().await.expect("opens");
+    let mut open = session.turn().await.expect("opens");
     for call in calls(turn) {
         // A duplicate is part of it.
         drop(open.submit(call).await);
@@ -163,7 +163,7 @@ async fn assert_flat(times: usize, mut step: impl AsyncFnMut(usize)) {
 fn a_session_holds_no_more_after_many_turns_than_after_a_few() {
     alone(async {
         let folder = tempfile::tempdir().expect("is made");
-        let session = Session::start(config(folder.path())).await.expect("starts");
+        let session = toolwright_actors::start(config(folder.path())).await.expect("starts");
         let answering = tokio::task::JoinSet::from_iter([answer(session.clone())]);
         let (mut history, _subscriber) = (session.history(), session.subscribe());
         assert_flat(times("TOOLWRIGHT_TURNS", 10_000), async |turn| {
@@ -184,7 +184,7 @@ fn a_process_holds_no_more_after_many_sessions_than_after_a_few() {
     alone(async {
         let folder = tempfile::tempdir().expect("is made");
         assert_flat(times("TOOLWRIGHT_SESSIONS", 2_000), async |at| {
-            let session = Session::start(config(folder.path())).await.expect("starts");
+            let session = toolwright_actors::start(config(folder.path())).await.expect("starts");
             let mut answering = tokio::task::JoinSet::from_iter([answer(session.clone())]);
             // Not the turn with a long result: here no file is of interest.
             run(&session, at % 99 + 1).await;

@@ -13,13 +13,14 @@ use crate::limits::CONTEXT_CHANGE;
 use crate::owed::{Gate, Owed};
 use crate::papers::{AfterJob, GateJob, check};
 use crate::session::{House, Lineage};
+use crate::shares::Claim;
 
-/// Gates a call: takes its share of the session-wide cap, lets the tool look at the world, and
+/// Gates a call: waits for its share, lets the tool look at the world, and
 /// hands the call on to the hooks.
 pub(super) async fn gate(
     house: Arc<House>,
     lineage: Lineage,
-    screened: Box<Screened>,
+    (screened, share): (Box<Screened>, Claim),
     stop: Stop,
     mut owed: Owed<Gate>,
 ) {
@@ -32,7 +33,7 @@ pub(super) async fn gate(
     let passed = stop
         .or(async {
             let card = screened.tool().card();
-            let share = house.share(house.wait_of(card), || owed.late()).await;
+            let share = share.share(house.wait_of(card), || owed.late()).await;
             check(&screened, &cx).await.map(|()| share)
         })
         .await;

@@ -55,7 +55,10 @@ impl State {
             return drop(owed);
         };
         let (house, stop) = (self.args.house.clone(), slip.stop.clone());
-        let gate = gate(house, self.args.lineage, screened, stop, owed);
+        let call = (self.args.lineage.turn, ix);
+        // Here, so that calls wait for their shares in the order of their admission.
+        let share = house.shares.claim(call, screened.tool().card());
+        let gate = gate(house, self.args.lineage, (screened, share), stop, owed);
         self.args.house.crew.spawn(gate);
     }
 
@@ -104,6 +107,8 @@ impl State {
         owed: Owed<Run>,
     ) {
         let slip = &self.slips[ix.at()];
+        // Only a call of a tool is cleared.
+        let Some(of) = slip.tool.clone() else { return drop(owed) };
         let tool = slip.tool_name().into_owned();
         let job = Work {
             house: self.args.house.clone(),
@@ -116,6 +121,7 @@ impl State {
             stop: slip.stop.clone(),
             share,
             asked,
+            of,
         };
         self.args.house.crew.spawn(work(job, cleared, owed));
     }

@@ -201,8 +201,8 @@ impl State {
         self.facts.push_back(fact);
     }
 
-    /// A call that waits for its lane holds no share of the session-wide cap meanwhile: those that
-    /// it waits for may need it.
+    /// A call that waits for its lane holds no share meanwhile: those that it waits for may
+    /// need it.
     fn rejoins(&mut self, ix: CallIx) {
         if self.phase(ix) == Some(PhaseName::Rejoining)
             && let Paper::Cleared(pass) = &mut self.slips[ix.at()].stage
@@ -292,7 +292,7 @@ impl State {
         self.slips[ix.at()].overdue = true;
         self.overdue += 1;
         self.emit(|| EventKind::Overdue { call: ix.0 });
-        self.args.house.desk.hold((self.args.lineage.turn, ix), place);
+        self.args.house.hold((self.args.lineage.turn, ix), place);
         self.facts.push_back(Fact::Overdue(ix));
         let calls = self.turn.calls().iter().zip(&self.slips).enumerate();
         let waiting: Vec<_> = calls

@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{
-    CallIx, Cleared, EventKind, Nest, Outcome, Registry, RunCx, Stop, ToolError, ToolResult,
-    ToolUse, ToolUseId, Verdict, wording,
+    AnyTool, CallIx, Cleared, EventKind, Nest, Outcome, Registry, RunCx, Stop, ToolError,
+    ToolResult, ToolUse, ToolUseId, Verdict, wording,
 };
 use tracing::Instrument as _;
 
@@ -32,6 +32,8 @@ pub(super) struct Work {
     pub(super) share: Share,
     /// Whom a question about a call of its own holds up.
     pub(super) asked: Option<Arc<Asked>>,
+    /// The tool that it is a call of.
+    pub(super) of: AnyTool,
 }
 
 /// Runs a tool.
@@ -61,6 +63,7 @@ async fn run(work: Work, cleared: Cleared) -> Outcome {
         id: work.id.clone(),
         stop: work.stop.clone(),
         asked: work.asked,
+        of: work.of,
         width: Mutex::new(Width { share: work.share, nests: 0 }),
         over: CancellationToken::new(),
     });
@@ -113,6 +116,7 @@ struct Call {
     id: ToolUseId,
     stop: Stop,
     asked: Option<Arc<Asked>>,
+    of: AnyTool,
     width: Mutex<Width>,
     /// Cancelled when the tool has ended: what it has left behind must end too.
     over: CancellationToken,
@@ -131,13 +135,14 @@ impl Call {
         self.width.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a share of the session-wide cap unless it has one.
+    /// Takes a share unless it has one.
     async fn take_share(&self) -> Result<(), ToolError> {
         if self.width().share.is_some() {
             return Ok(());
         }
         let late = || self.inbox.push(self.ix, News::Late(Timer::Deadline));
-        let share = self.stop.or(self.house.share(self.house.times.wait, late)).await?;
+        let claim = self.house.shares.claim((self.lineage.turn, self.ix), self.of.card());
+        let share = self.stop.or(claim.share(self.house.times.wait, late)).await?;
         let mut width = self.width();
         // Otherwise its nested calls may need it meanwhile, or it has ended.
         if width.nests == 0 && !self.over.is_cancelled() {

@@ -7,22 +7,22 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use ractor::{ActorCell, ActorId};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{
     AppState, CallIx, Card, ContextChange, EventKind, Identity, Reads, Registry, SessionContext,
     StageName, ToolUseId, TurnId,
 };
-use toolwright_kernel::Policy;
+use toolwright_kernel::{Place, Policy};
 
-use super::desk::Desk;
+use super::desk::{CallKey, Desk};
 use crate::bus::Bus;
 use crate::crew::Crew;
 use crate::hooks::HooksMsg;
-use crate::inbox::{Inbox, Kept, Share};
+use crate::inbox::{Inbox, Kept};
 use crate::journal::StartLog;
 use crate::ledger::Ledger;
 use crate::permissions::PermissionsMsg;
+use crate::shares::Member;
 use crate::stage::Stage;
 use crate::store::StoreMsg;
 
@@ -33,6 +33,8 @@ pub(crate) struct House {
     pub(crate) policy: Policy,
     pub(crate) width: NonZeroU16,
     pub(crate) times: Times,
+    /// How long calls of a tool may run, whatever its card says.
+    pub(crate) tool_deadlines: BTreeMap<String, Option<Duration>>,
     pub(crate) bus: Arc<Bus>,
     pub(crate) hooks: Stage<HooksMsg>,
     pub(crate) permissions: Stage<PermissionsMsg>,
@@ -46,10 +48,8 @@ pub(crate) struct House {
     pub(crate) identity: Identity,
     pub(crate) state: AppState,
     pub(crate) desk: Arc<Desk>,
-    /// The session-wide cap on calls at once.
-    pub(crate) cap: Arc<Semaphore>,
-    /// How many shares it has.
-    pub(crate) shares: usize,
+    /// The caps on calls at once beyond a turn.
+    pub(crate) shares: Arc<Member>,
     pub(crate) closed: AtomicBool,
     /// In the order of opening, so that what is told to all is told in the same order each time.
     pub(crate) turns: Mutex<BTreeMap<ActorId, OpenTurn>>,
@@ -88,9 +88,13 @@ pub(crate) struct OpenTurn {
 }
 
 impl House {
-    /// How long a call of a tool may run.
+    /// How long a call of a tool may run: as the session says, else as the card does, else as is
+    /// usual.
     pub(crate) fn deadline_of(&self, card: &Card) -> Option<Duration> {
-        card.deadline.or(self.times.deadline)
+        match self.tool_deadlines.get(&*card.name) {
+            Some(deadline) => *deadline,
+            None => card.deadline.or(self.times.deadline),
+        }
     }
 
     /// How long a call of a tool may wait for what overdue calls hold.
@@ -98,24 +102,10 @@ impl House {
         self.deadline_of(card).unwrap_or(self.times.wait)
     }
 
-    /// A share of the session-wide cap. Where overdue calls may hold all of them, `late` is told
-    /// once `wait` is over; the wait then goes on, and is its caller's to end.
-    pub(crate) async fn share(&self, wait: Duration, late: impl FnOnce()) -> Share {
-        /// Overdue calls are counted no more often than this.
-        const LEAST: Duration = Duration::from_millis(10);
-        if let Ok(share) = self.cap.clone().try_acquire_owned() {
-            return Some(share);
-        }
-        let mut share = std::pin::pin!(self.cap.clone().acquire_owned());
-        loop {
-            match tokio::time::timeout(wait.max(LEAST), &mut share).await {
-                Ok(share) => return share.ok(),
-                Err(_) if self.desk.len() >= self.shares => break,
-                Err(_) => {}
-            }
-        }
-        late();
-        share.await.ok()
+    /// Lets an overdue call hold what it holds until it has gone: its place, and its share.
+    pub(crate) fn hold(&self, call: CallKey, place: Place) {
+        self.desk.hold(call, place);
+        self.shares.overdue(call);
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -154,7 +144,7 @@ impl House {
         }
         let runs = !remains.running.is_empty();
         for ix in remains.running {
-            self.desk.hold((id, ix), super::ALONE);
+            self.hold((id, ix), super::ALONE);
         }
         turn.ledger.interrupt(self.emit_answers(id));
         let (house, ledger) = (self.clone(), turn.ledger.clone());

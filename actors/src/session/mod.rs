@@ -5,6 +5,7 @@ mod house;
 mod supervisor;
 mod turn;
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +13,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use ractor::{Actor as _, ActorRef};
-use tokio::sync::{Semaphore, broadcast, mpsc};
+use tokio::sync::{broadcast, mpsc};
 use toolwright_contract::{
     AppState, Cascade, Event, EventKind, Footprint, HowEnded, Identity, Registry, RequestId,
     SessionContext, StopCause, ToolResult, TurnId,
@@ -25,10 +26,11 @@ use crate::hooks::{Hook, HooksArgs};
 use crate::inbox::StopWish;
 use crate::journal::{NoJournal, StartLog};
 use crate::permissions::{Answer, PermissionsArgs, PermissionsMsg, Question, Rules, Standing};
+use crate::shares::Shares;
 use crate::stage::Stage;
 use crate::store::{Folder, StoreArgs};
 
-pub(crate) use desk::Desk;
+pub(crate) use desk::{CallKey, Desk};
 use house::{Context, OpenTurn, Times};
 pub(crate) use house::{House, Lineage};
 use supervisor::{Supervisor, SupervisorArgs};
@@ -39,6 +41,7 @@ pub use turn::{Stopper, SubmitError, TurnHandle, TurnResults};
 pub(crate) const ALONE: Place = Place::Lane(Footprint::Exclusive);
 
 /// How a session is set up. [`Config::new`] has the default of every field.
+#[derive(Clone)]
 pub struct Config {
     /// The tools on offer.
     pub tools: Registry,
@@ -50,12 +53,16 @@ pub struct Config {
     pub width: NonZeroU16,
     /// Most calls at once in the session, nested turns included (default 64).
     pub session_width: NonZeroU16,
+    /// The caps that it has in common with other sessions (default: none).
+    pub shares: Shares,
     /// Whether a failed call takes its siblings along (default: where the failure says so).
     pub cascade: Cascade,
     /// Most calls in one message (default 16,384).
     pub max_calls: u32,
     /// How long a call may run, unless its tool says otherwise (default: for ever).
     pub deadline: Option<Duration>,
+    /// How long calls of a tool may run, whatever its card says, by the tool's name.
+    pub tool_deadlines: BTreeMap<String, Option<Duration>>,
     /// How long a call may take to end after a stop, before it is answered without it
     /// (default 5 s).
     pub grace: Duration,
@@ -90,9 +97,11 @@ impl Config {
             hooks: Vec::new(),
             width: Admission::DEFAULT_WIDTH,
             session_width: SESSION_WIDTH,
+            shares: Shares::default(),
             cascade: policy.cascade,
             max_calls: policy.max_calls,
             deadline: None,
+            tool_deadlines: BTreeMap::new(),
             grace: Duration::from_secs(5),
             wait: Duration::from_secs(120),
             results: None,
@@ -118,6 +127,31 @@ pub struct Left {
 }
 
 /// A running session. Cheap to clone; when the last clone is dropped, everything is stopped.
+///
+/// ```
+/// # use toolwright_actors::{Answer, Config, Question, start};
+/// # use toolwright_contract::{Event, Registry, ToolUse, tool};
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Letter {}
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let tools = [tool("Send", "Sends a letter.").run(async |_: Letter, _| Ok("sent"))];
+/// # let session = start(Config::new(Registry::new(tools)?)).await?;
+/// let mut events = session.subscribe();
+/// let mut questions = session.questions();
+///
+/// let mut turn = session.turn().await?;
+/// turn.submit(ToolUse::new("toolu_1", "Send", serde_json::json!({}))).await?;
+/// let Some(Question::Asked(ask)) = questions.recv().await else { return Ok(()) };
+/// session.answer(ask.request, Answer::Allow);
+/// assert_eq!(turn.finish().await.results[0].content.text(), "sent");
+///
+/// let Event { seq: 0, .. } = events.recv().await? else { return Ok(()) };
+/// session.interrupt();
+/// assert_eq!(session.shutdown().await.tasks, 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Session(Arc<Owner>);
 
@@ -133,42 +167,43 @@ struct Owner {
     supervisor: ActorRef<()>,
 }
 
-impl Session {
-    /// Starts a session on the caller's tokio runtime. Nothing process-wide is changed.
-    ///
-    /// # Errors
-    ///
-    /// [`SessionClosed`] if an actor could not be started.
-    pub async fn start(config: Config) -> Result<Self, SessionClosed> {
-        let standing = Standing::new(config.rules.clone());
-        let hooks: Arc<[Hook]> = config.hooks.as_slice().into();
-        let (house, folder) = house_of(config);
-        let house = Arc::new(house);
-        let crew = house.crew.clone();
-        let args = SupervisorArgs {
-            house: house.clone(),
-            hooks: HooksArgs {
-                hooks,
-                crew: crew.clone(),
-                permissions: house.permissions.clone(),
-                store: house.store.clone(),
-            },
-            permissions: PermissionsArgs { standing: standing.clone(), crew: crew.clone() },
-            store: StoreArgs { folder: folder.map(Folder::new), crew },
-        };
-        let started = Supervisor::spawn(None, Supervisor, args).await;
-        let (supervisor, _) = started.map_err(|_| SessionClosed)?;
-        house.supervisor.get_or_init(|| supervisor.get_cell());
-        Ok(Self(Arc::new(Owner { house, standing, supervisor })))
-    }
+/// Starts a session on the caller's tokio runtime. Nothing process-wide is changed. Who embeds the
+/// whole runtime has a builder for it there.
+///
+/// # Errors
+///
+/// [`SessionClosed`] if an actor could not be started.
+pub async fn start(config: Config) -> Result<Session, SessionClosed> {
+    let standing = Standing::new(config.rules.clone());
+    let hooks: Arc<[Hook]> = config.hooks.as_slice().into();
+    let (house, folder) = house_of(config);
+    let house = Arc::new(house);
+    let crew = house.crew.clone();
+    let args = SupervisorArgs {
+        house: house.clone(),
+        hooks: HooksArgs {
+            hooks,
+            crew: crew.clone(),
+            permissions: house.permissions.clone(),
+            store: house.store.clone(),
+        },
+        permissions: PermissionsArgs { standing: standing.clone(), crew: crew.clone() },
+        store: StoreArgs { folder: folder.map(Folder::new), crew },
+    };
+    let started = Supervisor::spawn(None, Supervisor, args).await;
+    let (supervisor, _) = started.map_err(|_| SessionClosed)?;
+    house.supervisor.get_or_init(|| supervisor.get_cell());
+    Ok(Session(Arc::new(Owner { house, standing, supervisor })))
+}
 
+impl Session {
     /// Opens a turn: the calls of one assistant message.
     ///
     /// # Errors
     ///
     /// [`SessionClosed`] after a shutdown.
-    pub async fn open_turn(&self) -> Result<TurnHandle, SessionClosed> {
-        self.open_turn_under(self.0.house.policy.cascade).await
+    pub async fn turn(&self) -> Result<TurnHandle, SessionClosed> {
+        self.turn_under(self.0.house.policy.cascade).await
     }
 
     /// Opens a turn under another sibling policy than the session's, as a replay does.
@@ -176,7 +211,7 @@ impl Session {
     /// # Errors
     ///
     /// [`SessionClosed`] after a shutdown.
-    pub async fn open_turn_under(&self, cascade: Cascade) -> Result<TurnHandle, SessionClosed> {
+    pub async fn turn_under(&self, cascade: Cascade) -> Result<TurnHandle, SessionClosed> {
         turn::open(&self.0.house, None, cascade).await
     }
 
@@ -311,6 +346,7 @@ fn house_of(config: Config) -> (House, Option<PathBuf>) {
         policy: Policy { cascade: config.cascade, max_calls: config.max_calls },
         width: config.width,
         times: Times { deadline: config.deadline, grace: config.grace, wait: config.wait },
+        tool_deadlines: config.tool_deadlines,
         bus: Arc::new(Bus::new()),
         hooks: Stage::default(),
         permissions: Stage::default(),
@@ -323,8 +359,7 @@ fn house_of(config: Config) -> (House, Option<PathBuf>) {
         identity: config.identity,
         state: config.state,
         desk: Arc::default(),
-        cap: Arc::new(Semaphore::new(usize::from(config.session_width.get()))),
-        shares: usize::from(config.session_width.get()),
+        shares: config.shares.join(config.session_width),
         closed: AtomicBool::new(false),
         turns: std::sync::Mutex::default(),
         next_turn: std::sync::Mutex::default(),

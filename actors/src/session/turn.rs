@@ -27,6 +27,38 @@ use crate::store::Room;
 ///
 /// Dropped before [`finish`](Self::finish), it counts as a discarded message: what runs is
 /// stopped, what waits never starts.
+///
+/// ```
+/// # use toolwright_actors::{Config, Rules, SubmitError, start};
+/// # use toolwright_contract::{HowEnded, Registry, ToolUse, tool};
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Nothing {}
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let quick = tool("Quick", "Ends.").read_only().run(async |_: Nothing, _| Ok("done"));
+/// # let endless = tool("Endless", "Goes on.").read_only().run(async |_: Nothing, cx| {
+/// #     cx.stop.or(std::future::pending::<()>()).await?;
+/// #     Ok("never")
+/// # });
+/// # let session = start(Config::new(Registry::new([quick, endless])?)).await?;
+/// let mut turn = session.turn().await?;
+/// turn.submit(ToolUse::new("toolu_1", "Quick", serde_json::json!({}))).await?;
+/// turn.submit(ToolUse::new("toolu_2", "Endless", serde_json::json!({}))).await?;
+/// let twice = turn.submit(ToolUse::new("toolu_1", "Quick", serde_json::json!({}))).await;
+/// assert_eq!(twice, Err(SubmitError::DuplicateId("toolu_1".into())));
+///
+/// // Each result as soon as it is there; one call is stopped, from anywhere.
+/// let mut emitted = turn.emitted();
+/// assert_eq!(emitted.recv().await.map(|it| it.content.text()).as_deref(), Some("done"));
+/// turn.stopper().stop(&"toolu_2".into());
+///
+/// let results = turn.finish().await;
+/// assert_eq!(results.ended, [HowEnded::Ok, HowEnded::StoppedMayHaveRun]);
+/// assert!(results.to_message().is_some());
+/// # session.shutdown().await;
+/// # Ok(())
+/// # }
+/// ```
 pub struct TurnHandle {
     house: Arc<House>,
     turn: TurnId,

@@ -1,6 +1,7 @@
 //! A tool's card: what is known of it before any input arrives.
 
 use std::borrow::Cow;
+use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,6 +39,9 @@ pub struct Card {
     pub result_limit: ResultLimit,
     /// How long a call may run before it is stopped, unless the session says otherwise.
     pub deadline: Option<Duration>,
+    /// How many calls of the tool may run at once, in all sessions that share a runtime, unless
+    /// that says otherwise.
+    pub cap: Option<NonZeroU16>,
 }
 
 impl Card {
@@ -60,6 +64,7 @@ impl Card {
             doing: Cow::Borrowed(""),
             result_limit: ResultLimit::default(),
             deadline: None,
+            cap: None,
         }
     }
 
@@ -163,6 +168,13 @@ impl Card {
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
+        self
+    }
+
+    /// Sets how many calls of the tool may run at once.
+    #[must_use]
+    pub fn cap(mut self, cap: NonZeroU16) -> Self {
+        self.cap = Some(cap);
         self
     }
 }

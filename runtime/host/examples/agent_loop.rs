@@ -7,45 +7,28 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolwright::{
-    AnyTool, Card, Config, Output, Registry, RunCx, Safety, Session, StreamedTurn, Tool, ToolError,
-};
-
-/// Adds two numbers.
-struct Add;
+use toolwright::{Runtime, StreamedTurn, ToolError, tool};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Terms {
     a: i64,
     b: i64,
 }
 
-impl Tool for Add {
-    type Input = Terms;
-    type Output = String;
-
-    fn card(&self) -> Card {
-        Card::new("Add", "Adds two numbers.")
-    }
-    fn safety(&self, _: &Terms) -> Safety {
-        Safety::read_only()
-    }
-    async fn run(&self, terms: Terms, _: RunCx) -> Result<Output<String>, ToolError> {
-        let sum = terms.a.checked_add(terms.b);
-        let sum = sum.ok_or_else(|| ToolError::failed("the sum is too large"))?;
-        Ok(sum.to_string().into())
-    }
-}
-
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let session = Session::start(Config::new(Registry::new([AnyTool::new(Add)])?)).await?;
+    let add = tool("Add", "Adds two numbers.").read_only().run(async |it: Terms, _| {
+        let sum =
+            it.a.checked_add(it.b).ok_or_else(|| ToolError::failed("the sum is too large"))?;
+        Ok(sum.to_string())
+    });
+    let runtime = Runtime::builder().tools([add]).build()?;
+    let session = runtime.session().start().await?;
     let mut messages = vec![json!({"role": "user", "content": "What is 1 + 2, and 30 + 40?"})];
 
     loop {
         // The calls of the message start while it is still being read.
-        let turn = StreamedTurn::new(session.open_turn().await?);
+        let turn = StreamedTurn::new(session.turn().await?);
         let (stream, said) = model(&messages);
         let idle = Duration::from_secs(60);
         let (results, _, ended) = turn.read(stream.as_bytes(), idle).await;

@@ -5,8 +5,7 @@
 
 use serde_json::json;
 use toolwright::{
-    Answer, AnyTool, Card, Config, Output, Question, Registry, RunCx, Safety, Session, Tool,
-    ToolError, ToolUse,
+    Answer, AnyTool, Card, Output, Question, RunCx, Runtime, Safety, Tool, ToolError, ToolUse,
 };
 
 /// Sends a letter: it changes the world, so a person is asked. Letters may go side by side.
@@ -35,11 +34,12 @@ impl Tool for Send {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let session = Session::start(Config::new(Registry::new([AnyTool::new(Send)])?)).await?;
+    let runtime = Runtime::builder().tools([AnyTool::new(Send)]).build()?;
+    let session = runtime.session().start().await?;
     // Without a listener, every question is answered with no.
     let mut questions = session.questions();
 
-    let mut turn = session.open_turn().await?;
+    let mut turn = session.turn().await?;
     let stopper = turn.stopper();
     for (id, to) in [("toolu_1", "Rome"), ("toolu_2", "Oslo"), ("toolu_3", "Lima")] {
         turn.submit(ToolUse::new(id, "Send", json!({"to": to}))).await?;

@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolwright::contract::{CheckCx, Conduct, InvalidInput, Look};
-use toolwright::{
-    AnyTool, Card, Config, Output, Registry, RunCx, Safety, Session, Tool, ToolError, ToolUse,
-};
+use toolwright::{AnyTool, Card, Output, RunCx, Runtime, Safety, Tool, ToolError, ToolUse};
 
 /// Counts down, one number at a time.
 struct CountDown;
@@ -67,8 +65,9 @@ impl Tool for CountDown {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let session = Session::start(Config::new(Registry::new([AnyTool::new(CountDown)])?)).await?;
-    let mut turn = session.open_turn().await?;
+    let runtime = Runtime::builder().tools([AnyTool::new(CountDown)]).build()?;
+    let session = runtime.session().start().await?;
+    let mut turn = session.turn().await?;
     for (id, input) in [
         ("toolu_1", json!({"from": 3})),
         ("toolu_2", json!({"from": 1_000})),

@@ -3,12 +3,16 @@
 pub mod cli;
 pub mod pipe;
 pub mod replay;
+mod runtime;
+mod session_builder;
 mod stream;
 
+pub use runtime::{Runtime, RuntimeBuilder};
+pub use session_builder::{SessionBuilder, SetupError};
 pub use stream::{StreamBroke, StreamedTurn, Told, call_of};
 pub use toolwright_actors::{
-    AfterAnswer, AfterCall, Answer, Ask, BeforeAnswer, BeforeCall, Config, Hook, HookDecision,
-    Left, Matcher, Names, NoJournal, Otherwise, Question, Rules, Session, SessionClosed, StartAck,
+    AfterAnswer, AfterCall, Answer, Ask, BeforeAnswer, BeforeCall, Hook, HookDecision, Left,
+    Matcher, Names, NoJournal, Otherwise, Question, Rules, Session, SessionClosed, StartAck,
     StartLog, StartRecord, Stopper, SubmitError, TurnHandle, TurnResults,
 };
 pub use toolwright_contract as contract;

@@ -14,6 +14,33 @@ const READ: usize = 16 << 10;
 /// A streamed message that becomes a turn.
 ///
 /// Bytes may come in any chunking. A block that is incomplete when the stream ends never runs.
+///
+/// ```
+/// use std::time::Duration;
+/// use toolwright::{Runtime, StreamedTurn, built_in_tools};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = Runtime::builder().tools(built_in_tools()).build()?;
+/// let session = runtime.session().start().await?;
+/// let body = br#"
+/// data: {"type":"message_start","message":{"id":"msg","content":[]}}
+///
+/// data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":"TodoWrite","input":{"todos":[]}}}
+///
+/// data: {"type":"content_block_stop","index":0}
+///
+/// data: {"type":"message_stop"}
+///
+/// "#;
+/// let turn = StreamedTurn::new(session.turn().await?);
+/// let (results, told, ended) = turn.read(&body[..], Duration::from_secs(60)).await;
+/// ended?;
+/// assert_eq!((told.calls, results.results.len()), (1, 1));
+/// # session.shutdown().await;
+/// # Ok(())
+/// # }
+/// ```
 pub struct StreamedTurn {
     turn: TurnHandle,
     decoder: SseDecoder,

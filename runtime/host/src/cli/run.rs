@@ -4,12 +4,12 @@ use std::io;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use toolwright_contract::{Registry, SessionContext, Unregistrable};
+use toolwright_contract::{Registry, Unregistrable};
 
 use super::run_args::RunArgs;
 use super::{INTERRUPTED, Screen, TERMINATED, USAGE, files};
 use crate::pipe::{End, Line, Served, Stops, serve};
-use crate::{AnyTool, Config, Names, Otherwise, Rules, SessionClosed};
+use crate::{AnyTool, Names, Otherwise, Rules, Runtime, SessionBuilder, SessionClosed, SetupError};
 
 /// Lines that wait for their reader before no more are made.
 const WAITING: usize = 64;
@@ -23,6 +23,8 @@ enum RunError {
     NoSuchTool { flag: &'static str, name: String, known: String },
     #[error(transparent)]
     Tools(#[from] Unregistrable),
+    #[error(transparent)]
+    Setup(#[from] SetupError),
     #[error("the runtime could not be started ({0}): free some memory or threads, and try again")]
     Runtime(io::Error),
     #[error(transparent)]
@@ -39,8 +41,8 @@ pub(super) fn run(
     screen: &mut Screen<'_>,
     stop: &CancellationToken,
 ) -> io::Result<u8> {
-    let served = match config(args, screen.built_in_tools()) {
-        Ok(config) => pass_through(args, config, screen, stop)?,
+    let served = match session(args, screen.built_in_tools()) {
+        Ok(session) => pass_through(args, session, screen, stop)?,
         Err(error) => Err(error),
     };
     let Served { calls, faults, end } = match served {
@@ -71,7 +73,7 @@ pub(super) fn run(
 /// Lets the service work on threads of its own, and writes what it says on this one.
 fn pass_through(
     args: &RunArgs,
-    config: Config,
+    session: SessionBuilder,
     screen: &mut Screen<'_>,
     stop: &CancellationToken,
 ) -> io::Result<Result<Served, RunError>> {
@@ -86,7 +88,9 @@ fn pass_through(
     let (asking, events) = (args.asking(), args.events);
     let (sender, mut lines) = mpsc::channel(WAITING);
     let serving = runtime.spawn(async move {
-        serve(config, asking, events, tokio::io::stdin(), sender, &stops).await
+        let session = session.start().await?;
+        let input = tokio::io::stdin();
+        Ok::<_, RunError>(serve(session, asking, events, input, sender, &stops).await?)
     });
     let mut written = Ok(());
     while let Some(line) = lines.blocking_recv() {
@@ -102,9 +106,7 @@ fn pass_through(
     runtime.shutdown_background();
     written?;
     // The task is neither cancelled nor does it panic, but for a defect of ours.
-    Ok(served
-        .map_err(|it| RunError::Runtime(io::Error::other(it)))
-        .and_then(|it| it.map_err(RunError::from)))
+    Ok(served.unwrap_or_else(|it| Err(RunError::Runtime(io::Error::other(it)))))
 }
 
 fn write(screen: &mut Screen<'_>, line: &Line, is_last: bool) -> io::Result<()> {
@@ -143,7 +145,7 @@ fn hear_termination(_: &tokio::runtime::Runtime, _: &CancellationToken) -> io::R
     Ok(())
 }
 
-fn config(args: &RunArgs, tools: Vec<AnyTool>) -> Result<Config, RunError> {
+fn session(args: &RunArgs, tools: Vec<AnyTool>) -> Result<SessionBuilder, RunError> {
     let shown = files::shown(&args.cwd);
     let cwd = args.cwd.canonicalize().and_then(|it| match it.is_dir() {
         true => Ok(it),
@@ -158,23 +160,18 @@ fn config(args: &RunArgs, tools: Vec<AnyTool>) -> Result<Config, RunError> {
             return Err(RunError::NoSuchTool { flag, name, known });
         }
     }
-    let defaults = Config::new(tools);
-    Ok(Config {
-        rules: Rules {
-            deny: Names::new(args.deny.iter().cloned()),
-            allow: Names::new(args.allow.iter().cloned()),
-            otherwise: match args.allow_everything {
-                true => Otherwise::Allow,
-                false => Otherwise::Ask,
-            },
-            ..Rules::default()
+    let rules = Rules {
+        deny: Names::new(args.deny.iter().cloned()),
+        allow: Names::new(args.allow.iter().cloned()),
+        otherwise: match args.allow_everything {
+            true => Otherwise::Allow,
+            false => Otherwise::Ask,
         },
-        width: args.cap,
-        session_width: defaults.session_width.max(args.cap),
-        cascade: args.siblings.cascade(),
-        deadline: args.deadline,
-        results: args.results.clone(),
-        context: SessionContext { cwd, ..SessionContext::default() },
-        ..defaults
-    })
+        ..Rules::default()
+    };
+    let runtime = Runtime::builder().each_session(|it| {
+        let it = it.tools(tools.iter().cloned()).rules(rules).cwd(cwd).turn_cap(args.cap.get());
+        it.cascade(args.siblings.cascade()).deadline(args.deadline).results(args.results.clone())
+    });
+    Ok(runtime.build()?.session())
 }

@@ -12,7 +12,7 @@ use tokio::io::AsyncRead;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Config, Session, SessionClosed};
+use crate::{Session, SessionClosed};
 
 pub use output::Line;
 use service::Service;
@@ -64,25 +64,44 @@ pub enum End {
     Unread,
 }
 
-/// Runs what `input` asks for as turns of one session, and says to `out` what came of it: results
+/// Runs what `input` asks for as turns of `session`, which is shut down at the end, and says to `out` what came of it: results
 /// in the order of their calls as soon as they are there, then the next user message; with
 /// `events`, every event too.
 ///
 /// A call starts when its block is complete, and a message when the one before it is answered.
 /// While `out` is full, no further result or input is taken. Dropped, it stops everything.
 ///
+/// ```
+/// use tokio::sync::mpsc;
+/// use toolwright::pipe::{Asking, Line, Stops, serve};
+/// use toolwright::{Runtime, built_in_tools};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = Runtime::builder().tools(built_in_tools()).build()?;
+/// let session = runtime.session().start().await?;
+/// let input = br#"{"type":"tool_use","id":"t1","name":"TodoWrite","input":{"todos":[]}}"#;
+///
+/// let (out, mut lines) = mpsc::channel(8);
+/// let served = serve(session, Asking::Headless, false, &input[..], out, &Stops::default()).await?;
+/// assert_eq!((served.calls, served.faults), (1, 0));
+/// let Some(Line::Said(result)) = lines.recv().await else { return Ok(()) };
+/// assert!(result.contains(r#""tool_use_id":"t1""#));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
-/// [`SessionClosed`] if the session did not start, or did not stay.
+/// [`SessionClosed`] if the session did not stay.
 pub async fn serve(
-    config: Config,
+    session: Session,
     asking: Asking,
     events: bool,
     input: impl AsyncRead + Unpin,
     out: mpsc::Sender<Line>,
     stops: &Stops,
 ) -> Result<Served, SessionClosed> {
-    let session = Session::start(config).await?;
     let mut service = Service::new(session.clone(), asking, events, out);
     let end = service.work(input, stops).await;
     let (calls, faults) = service.counts();

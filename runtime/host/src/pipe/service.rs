@@ -213,7 +213,7 @@ impl Service {
 
     async fn submit(&mut self, line: Option<usize>, call: ToolUse) -> Result<(), SessionClosed> {
         if let Turn::None = self.turn {
-            let handle = self.session.open_turn().await?;
+            let handle = self.session.turn().await?;
             let results = handle.emitted();
             self.turn = Turn::Open { handle, results };
         }

@@ -32,8 +32,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use toolwright_actors::{Config, Rules, Session, SessionClosed, SubmitError};
-use toolwright_contract::{AnyTool, Cascade, NameTaken, Registry, ToolResult, ToolUseId};
+use toolwright_actors::{Rules, Session, SessionClosed, SubmitError};
+use toolwright_contract::{AnyTool, Cascade, Registry, ToolResult, ToolUseId};
 use toolwright_wire::{Format, Problem, Recording};
 
 pub use figures::Figures;
@@ -43,6 +43,7 @@ pub use played::{PlayedCall, Stopped};
 pub use timeline::{Columns, Timeline};
 pub(crate) use timeline::{LEGEND, plural, time};
 
+use crate::{Runtime, SessionBuilder, SetupError};
 use live::Workplace;
 use played::Course;
 use recorded_tool::{Playbook, RecordedTool};
@@ -171,12 +172,12 @@ pub enum ReplayError {
     /// No runtime to run it on.
     #[error("the runtime could not be started ({0}): free some memory or threads, and try again")]
     Runtime(#[source] io::Error),
-    /// The session did not start, or did not stay.
+    /// The session did not stay.
     #[error(transparent)]
     Closed(#[from] SessionClosed),
-    /// Two tools of one name.
+    /// The session did not start.
     #[error(transparent)]
-    Names(#[from] NameTaken),
+    Setup(#[from] SetupError),
     /// The live replay can't begin.
     #[error(transparent)]
     Live(#[from] LiveError),
@@ -281,7 +282,7 @@ struct Played {
 impl Stage {
     async fn play(mut self, script: Script) -> Result<Played, ReplayError> {
         let playbook = Arc::new(Playbook::default());
-        let session = Session::start(self.config(&script, &playbook)?).await?;
+        let session = self.session(&script, &playbook)?.start().await?;
         if let Some(workplace) = &self.workplace {
             workplace.watch(Some(session.clone()));
         }
@@ -332,21 +333,21 @@ impl Stage {
         Ok(Played { turns, figures, compared, log: self.log, interrupted })
     }
 
-    fn config(&mut self, script: &Script, playbook: &Arc<Playbook>) -> Result<Config, NameTaken> {
+    fn session(
+        &mut self,
+        script: &Script,
+        playbook: &Arc<Playbook>,
+    ) -> Result<SessionBuilder, SetupError> {
         let recorded = |name: &String| {
             AnyTool::new(RecordedTool { name: name.clone(), playbook: playbook.clone() })
         };
-        let config = match &mut self.workplace {
-            Some(workplace) => workplace.furnish(script, recorded)?,
-            None => Config {
-                rules: Rules::allow_everything(),
-                ..Config::new(Registry::unpublished(script.tools.iter().map(recorded))?)
-            },
-        };
-        Ok(Config {
-            width: self.options.cap,
-            session_width: config.session_width.max(self.options.cap),
-            ..config
+        let runtime = Runtime::builder().each_session(|it| it.turn_cap(self.options.cap.get()));
+        let session = runtime.build()?.session();
+        Ok(match &mut self.workplace {
+            Some(workplace) => workplace.furnish(session, script, recorded)?,
+            None => session
+                .registry(Registry::unpublished(script.tools.iter().map(recorded))?)
+                .rules(Rules::allow_everything()),
         })
     }
 }
@@ -357,7 +358,7 @@ async fn play_turn(
     script: ScriptedTurn,
     stop: &CancellationToken,
 ) -> Result<Answers, SessionClosed> {
-    let mut turn = session.open_turn_under(script.cascade).await?;
+    let mut turn = session.turn_under(script.cascade).await?;
     let mut asked = Vec::with_capacity(script.calls.len());
     for call in script.calls {
         let id = call.id.clone();

@@ -305,7 +305,7 @@ async fn staged(calls: Vec<RecordedCall>) -> (Session, ScriptedTurn) {
     let playbook = Arc::new(Playbook::default());
     let (log, stop) = (HistoryLog::default(), CancellationToken::new());
     let mut stage = Stage { options, workplace: None, log, stop, watcher: quiet() };
-    let session = Session::start(stage.config(&script, &playbook).unwrap()).await.unwrap();
+    let session = stage.session(&script, &playbook).unwrap().start().await.unwrap();
     let mut turn = script.turns.remove(0);
     playbook.lay_open(std::mem::take(&mut turn.parts));
     (session, turn)

@@ -15,11 +15,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use toolwright_actors::{Config, Names, Otherwise, Rules, Session};
-use toolwright_contract::{AnyTool, NameTaken, RawInput, Registry, SessionContext};
+use toolwright_actors::{Names, Otherwise, Rules, Session};
+use toolwright_contract::{AnyTool, NameTaken, RawInput, Registry};
 
 use super::catalogue;
 use super::script::{Script, ScriptedTurn};
+use crate::SessionBuilder;
 
 pub use compare::Compared;
 pub(super) use compare::Expected;
@@ -87,30 +88,22 @@ impl Workplace {
     /// Puts the real tools in the place of recorded ones.
     pub(super) fn furnish(
         &mut self,
+        session: SessionBuilder,
         script: &Script,
         recorded: impl Fn(&String) -> AnyTool,
-    ) -> Result<Config, NameTaken> {
+    ) -> Result<SessionBuilder, NameTaken> {
         let names = script.tools.iter().filter(|it| self.tools.get(it).is_none());
         let names: BTreeSet<String> = names.cloned().collect();
         let tools = names.iter().map(recorded).chain(self.tools.iter().cloned());
-        let config = Config::new(Registry::unpublished(tools)?);
         let confinement = Arc::new(Confinement::new(self.root.clone(), names.clone()));
         let hook = confinement.hook();
         self.confinement = Some(confinement);
-        Ok(Config {
-            rules: Rules {
-                allow: Names::new(names),
-                otherwise: Otherwise::Deny,
-                ..Rules::default()
-            },
-            hooks: vec![hook],
-            context: SessionContext {
-                cwd: self.root.clone(),
-                directories: vec![self.root.clone()],
-                ..SessionContext::default()
-            },
-            ..config
-        })
+        let allow = Names::new(names.iter().cloned());
+        Ok(session
+            .registry(Registry::unpublished(tools)?)
+            .rules(Rules { allow, otherwise: Otherwise::Deny, ..Rules::default() })
+            .hook(hook)
+            .cwd(self.root.clone()))
     }
 
     /// The session has begun, or is about to end.
