@@ -12,7 +12,18 @@ const LAYERS: [(&str, &[&str]); 7] = [
     ("tools", &["runtime/contract", "tools/warden"]),
     ("tools/warden", &[]),
     ("actors", &["runtime/kernel", "runtime/contract"]),
-    ("runtime/host", &["runtime/kernel", "runtime/contract", "runtime/wire", "actors", "tools"]),
+    ("actors/journal", &["runtime/contract"]),
+    (
+        "runtime/host",
+        &[
+            "runtime/kernel",
+            "runtime/contract",
+            "runtime/wire",
+            "actors",
+            "actors/journal",
+            "tools",
+        ],
+    ),
 ];
 /// Members that may know everything, and that nothing below may know.
 const TOP: [&str; 2] = ["tests", "benches"];
