@@ -32,6 +32,8 @@ mod siblings;
 mod sleeping_machine;
 #[cfg(unix)]
 mod slow_bash;
+#[cfg(unix)]
+mod slow_journal_kills;
 mod slow_replay_cli;
 mod slow_run_cli;
 mod slow_stalls;

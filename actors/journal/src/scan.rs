@@ -240,10 +240,14 @@ impl<R: Read> Scanner<R> {
 
     /// Reads on until so many bytes are at hand, or the source ends: then it gives no.
     fn fill(&mut self, bytes: usize) -> io::Result<bool> {
+        if self.buffer.len() < bytes {
+            let mut longer = vec![0; bytes + CHUNK];
+            longer[..self.filled].copy_from_slice(&self.buffer[..self.filled]);
+            self.buffer = longer;
+        }
         if self.buffer.len() < self.start + bytes {
             self.buffer.copy_within(self.start..self.filled, 0);
             self.filled -= std::mem::take(&mut self.start);
-            self.buffer.resize(self.buffer.len().max(bytes + CHUNK), 0);
         }
         while self.rest().len() < bytes && !self.ended {
             match self.source.read(&mut self.buffer[self.filled..]) {
