@@ -17,6 +17,7 @@ mod edit;
 mod empty_house;
 mod hooks;
 mod input;
+mod journal;
 mod lanes;
 mod live_replay;
 mod loose_ends;

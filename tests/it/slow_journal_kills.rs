@@ -1,5 +1,6 @@
-//! A process that is killed while it writes its journal: nothing acknowledged is lost, no effect
-//! comes twice, each call has one result.
+//! A process that is killed while it writes its journal loses nothing that it was promised.
+//!
+//! No effect comes twice either, and each call has one result, which is true.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crossbeam::channel::Sender;
+use crossbeam::channel::{Sender, TrySendError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::frame::MAX_PAYLOAD;
@@ -104,22 +104,28 @@ impl Journal {
     /// [`AppendError::Busy`] while the queue is full, and what can be told at once.
     pub fn try_append(&self, record: Record) -> Result<Ack, AppendError> {
         let (reply, ack) = reply();
-        self.try_send(record, Some(reply))?;
+        let written = self.encode(record)?;
+        let room = self.room.clone().try_acquire_many_owned(room_for(&written));
+        self.send(written, room.map_err(|_| AppendError::Busy)?, Some(reply))?;
         Ok(ack)
     }
 
-    /// Appends a record if there is room for it at once. `then` is called with its fate on the
-    /// writer thread, which it must not hold up; if the thread ends before, it is dropped.
-    ///
-    /// # Errors
-    ///
-    /// As [`try_append`](Self::try_append); `then` is dropped.
-    pub fn try_append_then(
+    /// Appends a record if there is room for it at once. `then` is called with its fate, at once if
+    /// that is [`AppendError::Busy`] or the like, else on the writer thread, which it must not hold
+    /// up. If that thread ends before, `then` is dropped.
+    pub fn append_then(
         &self,
         record: Record,
         then: impl FnOnce(Result<Position, AppendError>) + Send + 'static,
-    ) -> Result<(), AppendError> {
-        self.try_send(record, Some(Box::new(then)))
+    ) {
+        let written = match self.encode(record) {
+            Ok(written) => written,
+            Err(error) => return then(Err(error)),
+        };
+        match self.room.clone().try_acquire_many_owned(room_for(&written)) {
+            Ok(room) => drop(self.send(written, room, Some(Box::new(then)))),
+            Err(_) => then(Err(AppendError::Busy)),
+        }
     }
 
     /// Appends a record whose fate nobody waits for, in order with all others. Waits in line while
@@ -144,8 +150,8 @@ impl Journal {
     pub async fn flush(&self) -> Result<Position, AppendError> {
         let (reply, ack) = reply();
         self.jobs.try_send(Job::Flush(reply)).map_err(|it| match it {
-            crossbeam::channel::TrySendError::Full(_) => AppendError::Busy,
-            crossbeam::channel::TrySendError::Disconnected(_) => AppendError::Closed,
+            TrySendError::Full(_) => AppendError::Busy,
+            TrySendError::Disconnected(_) => AppendError::Closed,
         })?;
         ack.await
     }
@@ -159,12 +165,7 @@ impl Journal {
         drop(over.changed().await);
     }
 
-    fn try_send(&self, record: Record, reply: Option<Reply>) -> Result<(), AppendError> {
-        let written = self.encode(record)?;
-        let room = self.room.clone().try_acquire_many_owned(room_for(&written));
-        self.send(written, room.map_err(|_| AppendError::Busy)?, reply)
-    }
-
+    /// Tells the reply, if there is one, what it gives.
     fn send(
         &self,
         written: Written,
@@ -173,11 +174,16 @@ impl Journal {
     ) -> Result<(), AppendError> {
         let Written { kind, flags, payload } = written;
         let job = Job::Append(Append { kind, flags, payload, room, reply });
-        self.jobs.try_send(job).map_err(|it| match it {
+        let Err(refused) = self.jobs.try_send(job) else { return Ok(()) };
+        let error = match &refused {
             // The room that it holds is a slot's too; flushes have slots of their own.
-            crossbeam::channel::TrySendError::Full(_) => AppendError::Busy,
-            crossbeam::channel::TrySendError::Disconnected(_) => AppendError::Closed,
-        })
+            TrySendError::Full(_) => AppendError::Busy,
+            TrySendError::Disconnected(_) => AppendError::Closed,
+        };
+        if let Job::Append(Append { reply: Some(reply), .. }) = refused.into_inner() {
+            reply(Err(error.clone()));
+        }
+        Err(error)
     }
 
     fn encode(&self, mut record: Record) -> Result<Written, AppendError> {

@@ -34,6 +34,7 @@
 mod disk;
 mod fold;
 mod frame;
+mod inspect;
 mod journal;
 mod name;
 mod open;
@@ -49,12 +50,13 @@ mod writer;
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use fold::Fold;
 pub use frame::{BadHeader, FORMAT_VERSION, HEADER_BYTES, Header, MAX_PAYLOAD, RawRecord};
+pub use inspect::{Damage, End, read, repair, walk};
 pub use journal::{Ack, Journal, QUEUE_ROOM};
 pub use name::{BadSessionName, SessionName};
-pub use open::{FILE_NAME, OpenError, Options, Reading, read};
+pub use open::{FILE_NAME, OpenError, Options, Reading};
 pub use record::{
     BadRecord, CallAt, CallCame, Input, Kept, KeptFile, Mode, Opened, Process, Record, SKIPPABLE,
-    Starting, Task, TaskState,
+    Starting, Task, TaskState, kind_name,
 };
 pub use recovery::{Duty, OpenCall, OpenTurn, Policy, Recovered, Resume};
 pub use redact::{KeepAll, Redact};

@@ -1,7 +1,7 @@
 //! Opens a journal: lock, scan, cut the torn tail, say that this process is here.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crossbeam::channel::bounded;
@@ -89,7 +89,7 @@ pub enum OpenError {
     NotWritten(String),
 }
 
-trait While<T> {
+pub(crate) trait While<T> {
     fn doing(self, doing: &'static str) -> Result<T, OpenError>;
 }
 
@@ -158,23 +158,8 @@ impl Journal {
     }
 }
 
-/// Reads a journal without opening it for writing, and without a lock: what is being written
-/// meanwhile may look torn.
-///
-/// # Errors
-///
-/// [`OpenError`].
-pub fn read(disk: &dyn Disk, path: &Path) -> Result<Reading<Option<Header>>, OpenError> {
-    let mut file = disk.open(path).doing("opening its file")?;
-    let Some(header) = read_header(&mut *file)? else {
-        return Ok(Reading { journal: None, recovered: Fold::default().finish()?, torn: None });
-    };
-    let Scanned { fold, torn, .. } = scan(&mut *file, header.clone())?;
-    Ok(Reading { journal: Some(header), recovered: fold.finish()?, torn })
-}
-
 /// The header; none in a file whose making was interrupted.
-fn read_header(file: &mut dyn DiskFile) -> Result<Option<Header>, OpenError> {
+pub(crate) fn read_header(file: &mut dyn DiskFile) -> Result<Option<Header>, OpenError> {
     let mut bytes = [0; HEADER_BYTES];
     let mut read = 0;
     while read < HEADER_BYTES {
@@ -202,14 +187,14 @@ fn begin(
     if durability == Durability::None { Ok(()) } else { file.sync().doing("syncing its header") }
 }
 
-struct Scanned {
-    fold: Fold,
+pub(crate) struct Scanned {
+    pub(crate) fold: Fold,
     end: u64,
     next: u64,
-    torn: Option<Torn>,
+    pub(crate) torn: Option<Torn>,
 }
 
-fn scan(file: &mut dyn DiskFile, header: Header) -> Result<Scanned, OpenError> {
+pub(crate) fn scan(file: &mut dyn DiskFile, header: Header) -> Result<Scanned, OpenError> {
     let mut fold = Fold::default();
     let mut scanner = Scanner::new(ReadFrom { file, at: HEADER_BYTES as u64 }, header);
     let torn = loop {

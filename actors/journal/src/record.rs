@@ -25,6 +25,21 @@ pub(crate) mod kind {
     pub(crate) const MODE: u16 = 7;
 }
 
+/// The name of a kind, for people.
+#[must_use]
+pub fn kind_name(kind: u16) -> &'static str {
+    match kind {
+        kind::OPENED => "opened",
+        kind::EVENT => "event",
+        kind::CALL => "call",
+        kind::START => "start",
+        kind::RESULT => "result",
+        kind::TASK => "task",
+        kind::MODE => "mode",
+        _ => "unknown",
+    }
+}
+
 /// Where a call is. Turns are counted from 0 by each run of the host.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Default,

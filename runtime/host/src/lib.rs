@@ -3,8 +3,10 @@
 pub mod cli;
 pub mod pipe;
 pub mod replay;
+mod start_log;
 mod stream;
 
+pub use start_log::JournaledStarts;
 pub use stream::{StreamBroke, StreamedTurn, Told, call_of};
 pub use toolwright_actors::{
     AfterAnswer, AfterCall, Answer, Ask, BeforeAnswer, BeforeCall, Config, Hook, HookDecision,
@@ -19,6 +21,7 @@ pub use toolwright_contract::{
     ResultLimit, RunCx, Safety, SessionContext, SessionId, Stop, StopCause, Tool, ToolError,
     ToolList, ToolResult, ToolUse, ToolUseId, TurnId, Unregistrable, tool,
 };
+pub use toolwright_journal as journal;
 #[cfg(unix)]
 pub use toolwright_tools::Processes;
 pub use toolwright_tools::{

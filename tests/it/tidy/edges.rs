@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::tree::Finding;
 
 /// A member and the members that it may know. Dependencies for tests count too.
-const LAYERS: [(&str, &[&str]); 7] = [
+const LAYERS: [(&str, &[&str]); 8] = [
     ("runtime/kernel", &[]),
     ("runtime/contract", &["runtime/kernel"]),
     ("runtime/wire", &["runtime/contract"]),

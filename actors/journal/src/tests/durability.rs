@@ -65,7 +65,7 @@ async fn what_waits_together_is_synced_once() {
     let before = disk.syncs();
     // The writer is held up by the first reply until the others are in the queue.
     let (go, held) = mpsc::channel::<()>();
-    opened.journal.try_append_then(mode(0), move |_| held.recv().unwrap()).unwrap();
+    opened.journal.append_then(mode(0), move |_| held.recv().unwrap());
     let acks: Vec<_> = (1..100).map(|n| opened.journal.try_append(mode(n)).unwrap()).collect();
     go.send(()).unwrap();
     for ack in acks {
@@ -87,12 +87,15 @@ async fn a_full_queue_says_that_it_is_busy_or_makes_its_caller_wait() {
         holds.send(()).unwrap();
         held.recv().unwrap();
     };
-    journal.try_append_then(mode(0), stall).unwrap();
+    journal.append_then(mode(0), stall);
     is_held.await.unwrap();
     for n in 0..QUEUE_ROOM as usize {
-        journal.try_append_then(mode(n), |_| {}).unwrap();
+        journal.append_then(mode(n), |it| assert!(it.is_ok()));
     }
     assert_eq!(journal.try_append(mode(0)).unwrap_err(), AppendError::Busy);
+    let (tell, told) = mpsc::channel();
+    journal.append_then(mode(0), move |it| tell.send(it).unwrap());
+    assert_eq!(told.try_recv(), Ok(Err(AppendError::Busy)));
     let waiting = journal.append(mode(9));
     tokio::pin!(waiting);
     // It waits: nothing that could let it go has happened.
@@ -238,7 +241,7 @@ async fn what_is_redacted_is_never_written() {
     let disk = SimDisk::default();
     let redact = Arc::new(Hush);
     let mut options = Options { redact, ..options(&disk, Durability::None) };
-    options.opened.cwd = Some("/home/secret".into());
+    options.opened.cwd = Some("a/secret/folder".into());
     let opened = Journal::open(options).unwrap();
     let mut story = Story::new(1);
     story.turn(0).write(0);
@@ -292,4 +295,31 @@ async fn a_record_beyond_the_limit_is_refused_and_one_at_it_is_read_again() {
     journal.note(mode(0)).await.unwrap();
     journal.append(of(crate::MAX_PAYLOAD - frame)).await.unwrap();
     assert_eq!(records(&disk).len(), 3);
+}
+
+#[tokio::test]
+async fn a_damaged_journal_is_refused_until_it_is_repaired_and_the_whole_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = SessionName::new("s").unwrap();
+    let options = || Options::new(folder.path().to_owned(), session.clone(), opened());
+    let journal = Journal::open(options()).unwrap().journal;
+    journal.append(mode(0)).await.unwrap();
+    let at = journal.append(mode(1)).await.unwrap().frame;
+    journal.append(mode(2)).await.unwrap();
+    journal.close().await;
+    let path = folder.path().join(crate::FILE_NAME);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[at as usize + 40] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let told = Journal::open(options()).unwrap_err();
+    assert!(matches!(told, OpenError::Corrupt(it) if it.at == at), "{told}");
+    let copy = folder.path().join("copy");
+    let end = crate::repair(&crate::RealDisk, &path, &copy).unwrap();
+    assert_eq!((end.end, end.records), (at, 2));
+    assert_eq!(std::fs::read(&copy).unwrap(), bytes);
+    let again = Journal::open(options()).unwrap();
+    assert_eq!(again.recovered.mode.as_deref(), Some("mode 0"));
+    assert!(matches!(crate::repair(&crate::RealDisk, &path, &copy), Err(OpenError::InUse)));
+    again.journal.close().await;
+    assert!(crate::repair(&crate::RealDisk, &path, &copy).unwrap().damage.is_none());
 }
