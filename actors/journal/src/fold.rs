@@ -2,6 +2,9 @@
 //!
 //! Reads of each record only what that takes, so that a long journal is read at the speed of its
 //! parser, and forgets a turn once it has finished: memory goes with what is open.
+//!
+//! A record that a full disk has refused leaves a gap, and what follows it speaks of what was not
+//! recorded. That is counted and told, and no reason not to resume; a contradiction is.
 
 use std::collections::BTreeMap;
 
@@ -27,6 +30,8 @@ pub struct Fold {
     pub(crate) mode: Option<String>,
     pub(crate) finished_turns: u64,
     pub(crate) records: u64,
+    /// Records that speak of what was not recorded.
+    pub(crate) gaps: u64,
 }
 
 /// Where the events of a run have got to.
@@ -120,6 +125,7 @@ struct StartPeek {
 #[derive(Deserialize)]
 struct KeptPeek {
     at: CallAt,
+    id: ToolUseId,
 }
 
 #[derive(Deserialize)]
@@ -240,14 +246,24 @@ impl Fold {
 
     fn came(&mut self, came: CamePeek, held: Held) -> Result<(), &'static str> {
         self.call_or_new(came.at, came.id)?.came = Some(held);
-        if let Some(old) = came.carries_on {
-            if old.run >= came.at.run || self.find(old).is_none_or(|it| it.kept.is_some()) {
-                return Err("it carries on a call that isn't open");
-            }
-            self.turns.entry((came.at.run, came.at.turn)).or_default().carries = true;
-            self.carriers.insert(came.at, old);
+        let Some(old) = came.carries_on else {
+            self.heard_of(came.at);
+            return Ok(());
+        };
+        if old.run >= came.at.run || self.find(old).is_none_or(|it| it.kept.is_some()) {
+            return Err("it carries on a call that isn't open");
         }
+        self.turns.entry((came.at.run, came.at.turn)).or_default().carries = true;
+        self.carriers.insert(came.at, old);
         Ok(())
+    }
+
+    /// The first call of a new message shows that the results of the last were heard of.
+    fn heard_of(&mut self, at: CallAt) {
+        let turn = self.turns.get(&(at.run, at.turn));
+        if turn.is_some_and(|it| it.parent.is_none() && !it.carries && it.calls.len() == 1) {
+            self.recent.clear();
+        }
     }
 
     fn start(&mut self, start: StartPeek, held: Held) -> Result<(), &'static str> {
@@ -263,15 +279,16 @@ impl Fold {
     }
 
     fn result(&mut self, kept: KeptPeek, held: Held) -> Result<(), &'static str> {
-        let call = self.find(kept.at).ok_or("it is the result of no open call")?;
+        self.gaps += u64::from(self.find(kept.at).is_none());
+        let call = self.call_or_new(kept.at, kept.id)?;
         if call.kept.replace(held.clone()).is_some() {
             return Err("the call has its result already");
         }
-        // The result of the one is the result of the other.
+        // The result of the one is the result of the other, unless that has been answered.
         if let Some(old) = self.carriers.get(&kept.at).copied()
             && let Some(old) = self.find(old)
         {
-            old.kept = Some(held);
+            old.kept.get_or_insert(held);
         }
         Ok(())
     }
@@ -284,12 +301,9 @@ impl Fold {
                 if event.version.is_none_or(|it| it > EVENT_VERSION) {
                     return Err("its events are of a newer schema; use a newer Toolwright");
                 }
-                if event.parent.is_none() {
-                    self.recent.clear();
-                }
                 self.turns.entry((run, turn)).or_default().parent = event.parent;
             }
-            Name::TurnFinished => self.turn_finished((run, turn))?,
+            Name::TurnFinished => self.turn_finished((run, turn)),
             Name::StageFailed => {
                 if event.stage == Some(Stage::Host)
                     && let Some(turn) = self.turns.get_mut(&(run, turn))
@@ -305,9 +319,13 @@ impl Fold {
             Name::Accepted => {
                 let call = event.call.ok_or("it names no call")?;
                 let id = event.id.ok_or("it names no id")?;
-                let call = self.call_or_new(CallAt { run, turn, call }, id)?;
+                let at = CallAt { run, turn, call };
+                let call = self.call_or_new(at, id)?;
                 call.accepted = true;
                 call.read_only = event.read_only == Some(true);
+                if call.came.is_none() {
+                    self.heard_of(at);
+                }
             }
             Name::Other => {}
             name @ (Name::Asking
@@ -318,19 +336,22 @@ impl Fold {
             | Name::Stored
             | Name::Emitted) => {
                 let call = event.call.ok_or("it names no call")?;
-                let call = self.find(CallAt { run, turn, call });
-                let call = call.ok_or("it is about no open call")?;
-                call.step(name, event.request, event.read_only)?;
+                match self.find(CallAt { run, turn, call }) {
+                    Some(call) => call.step(name, event.request, event.read_only)?,
+                    None => self.gaps += 1,
+                }
             }
         }
         Ok(())
     }
 
-    fn turn_finished(&mut self, turn: (u32, TurnId)) -> Result<(), &'static str> {
-        let finished = self.turns.remove(&turn).ok_or("it finishes a turn that isn't open")?;
-        if finished.calls.values().any(|it| !it.emitted) {
-            return Err("it finishes a turn that owes results");
-        }
+    fn turn_finished(&mut self, turn: (u32, TurnId)) {
+        let Some(finished) = self.turns.remove(&turn) else {
+            self.gaps += 1;
+            return;
+        };
+        // It has finished all the same: every call was answered, or it would not have.
+        self.gaps += finished.calls.values().filter(|it| !it.emitted).count() as u64;
         self.finished_turns += 1;
         for call in finished.calls.keys() {
             self.carriers.remove(&CallAt { run: turn.0, turn: turn.1, call: *call });
@@ -338,7 +359,6 @@ impl Fold {
         if finished.parent.is_none() && !finished.carries {
             self.recent.push((turn, finished));
         }
-        Ok(())
     }
 }
 

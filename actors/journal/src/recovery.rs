@@ -29,6 +29,8 @@ pub struct Recovered {
     pub finished_turns: u64,
     /// Records that were read.
     pub records: u64,
+    /// Records that speak of what was not recorded, as they do after a full disk.
+    pub gaps: u64,
 }
 
 /// A turn that a process left behind.
@@ -289,6 +291,7 @@ impl Recovered {
             mode: fold.mode,
             finished_turns: fold.finished_turns,
             records: fold.records,
+            gaps: fold.gaps,
         })
     }
 

@@ -28,11 +28,9 @@ async fn live(disk: &SimDisk, durability: Durability) -> Vec<Record> {
             records = recovered.settle(Policy::default());
         }
         for record in records {
-            // A call whose record is refused would not go on; what follows it here may.
+            // What follows a record that was refused goes on.
             if opened.journal.append(record.clone()).await.is_ok() {
                 acknowledged.push(record);
-            } else if matches!(record, Record::Event { .. }) {
-                break;
             }
         }
         opened.journal.close().await;
@@ -74,13 +72,9 @@ async fn loop_over(
                     disk.power_failure(at as usize % 90);
                 }
                 check(&disk, &acknowledged, &what);
-                // A story whose records are missing in the middle may not make sense, but that is
-                // told as such: the bytes are whole.
-                match open(&disk, durability) {
-                    Ok(opened) => opened.journal.close().await,
-                    Err(crate::OpenError::Record(_)) => {}
-                    Err(error) => panic!("{what}: does not open: {error}"),
-                }
+                let opened = open(&disk, durability);
+                let opened = opened.unwrap_or_else(|it| panic!("{what}: does not open: {it}"));
+                opened.journal.close().await;
                 if !struck {
                     deepest = deepest.max(at);
                     break;

@@ -71,7 +71,7 @@ fn a_turn_that_finished_owes_nothing_and_is_told_until_the_next_opens() {
     let recovered = fold(&story.records);
     assert!(recovered.turns.is_empty());
     assert_eq!(recovered.recent[0].results().count(), 1);
-    story.turn(1);
+    story.turn(1).came(0, None);
     let recovered = fold(&story.records);
     assert!(recovered.recent.is_empty());
     assert_eq!((recovered.turns.len(), recovered.finished_turns), (1, 1));
@@ -91,6 +91,21 @@ fn a_second_emission_or_result_is_told_with_its_record() {
         let errors: Vec<_> = last.filter_map(Result::err).map(|it| it.to_string()).collect();
         assert_eq!(errors.len(), 1, "{errors:?}");
     }
+}
+
+#[test]
+fn what_speaks_of_what_was_not_recorded_is_counted_and_keeps_nobody_from_resuming() {
+    let mut story = Story::new(1);
+    story.turn(0).write(0).emitted(0).accepted(1, false).finished(2);
+    let refused = |it: &Record| {
+        matches!(it, Record::Event { event, .. }
+        if matches!(event.kind, EventKind::TurnOpened { .. } | EventKind::Accepted { .. }))
+    };
+    let known = fold(&story.records);
+    assert_eq!((known.gaps, known.turns.len()), (1, 0), "a call of a finished turn was answered");
+    story.records.retain(|it| !refused(it) && matches!(it, Record::Event { .. }));
+    let recovered = fold(&story.records);
+    assert_eq!((recovered.gaps, recovered.turns.len()), (5, 0));
 }
 
 #[test]

@@ -114,6 +114,10 @@ fn verify(path: &Path, screen: &mut Screen<'_>) -> io::Result<u8> {
     let runs = recovered.last_opened.as_ref().map_or(0, |it| it.run);
     let (records, finished) = (recovered.records, recovered.finished_turns);
     writeln!(screen.out, "{records} records, {runs} runs, {finished} finished turns")?;
+    if recovered.gaps > 0 {
+        let gaps = recovered.gaps;
+        writeln!(screen.out, "{gaps} records speak of what could not be recorded")?;
+    }
     for turn in &recovered.turns {
         tell_open(turn, screen)?;
     }
