@@ -112,7 +112,7 @@ pub(crate) fn run(mut tail: Tail, durability: Durability, jobs: &Receiver<Job>) 
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        if durability == Durability::Batch && tail.unsynced() > 0 {
+        if durability == Durability::Batch && tail.unsynced() > 0 && tail.check().is_ok() {
             let now = Instant::now();
             let due_at = *due.get_or_insert(now + SYNC_EVERY);
             if now >= due_at || tail.unsynced() >= SYNC_BYTES {

@@ -9,7 +9,8 @@ use super::sim::{Fault, SimDisk};
 use super::story::{Story, open, opened, options, path, records};
 use crate::record::{Mode, Record};
 use crate::{
-    AppendError, Durability, Journal, OpenError, Options, QUEUE_ROOM, Redact, SessionName,
+    AppendError, Durability, Journal, OpenError, Options, QUEUE_ROOM, Redact, SYNC_BYTES,
+    SessionName,
 };
 
 const ENOSPC: i32 = 28;
@@ -56,6 +57,20 @@ async fn an_acknowledged_record_survives_a_power_failure_if_it_was_synced() {
     opened.journal.append(mode(1)).await.unwrap();
     disk.power_failure(0);
     assert_eq!(records(&disk).len(), 2, "a flush syncs under any durability, and nothing after it");
+}
+
+#[tokio::test]
+async fn a_batch_is_synced_by_itself_once_it_is_large() {
+    let disk = SimDisk::default();
+    let opened = open(&disk, Durability::Batch).unwrap();
+    let long = |n: usize| Record::Mode(Mode { mode: "x".repeat(SYNC_BYTES as usize / 2 + n) });
+    for n in 0..2 {
+        opened.journal.append(long(n)).await.unwrap();
+    }
+    // The writer syncs after it has answered; its next answer comes after that.
+    opened.journal.append(mode(0)).await.unwrap();
+    disk.power_failure(0);
+    assert_eq!(records(&disk)[1..3], [long(0), long(1)]);
 }
 
 #[tokio::test]
