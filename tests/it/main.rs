@@ -18,6 +18,7 @@ mod embedding;
 mod empty_house;
 mod hooks;
 mod input;
+mod journal;
 mod lanes;
 mod live_replay;
 mod loose_ends;
@@ -34,6 +35,8 @@ mod siblings;
 mod sleeping_machine;
 #[cfg(unix)]
 mod slow_bash;
+#[cfg(unix)]
+mod slow_journal_kills;
 mod slow_replay_cli;
 mod slow_run_cli;
 mod slow_stalls;

@@ -268,6 +268,8 @@ pub enum StageName {
     Permissions,
     /// Keeps results.
     Store,
+    /// The process itself: told by the one that resumes its session.
+    Host,
 }
 
 macro_rules! named {

@@ -5,10 +5,12 @@ pub mod pipe;
 pub mod replay;
 mod runtime;
 mod session_builder;
+mod start_log;
 mod stream;
 
 pub use runtime::{Runtime, RuntimeBuilder};
 pub use session_builder::{SessionBuilder, SetupError};
+pub use start_log::JournaledStarts;
 pub use stream::{StreamBroke, StreamedTurn, Told, call_of};
 pub use toolwright_actors::{
     AfterAnswer, AfterCall, Answer, Ask, BeforeAnswer, BeforeCall, Hook, HookDecision, Left,
@@ -23,6 +25,7 @@ pub use toolwright_contract::{
     ResultLimit, RunCx, Safety, SessionContext, SessionId, Stop, StopCause, Tool, ToolError,
     ToolList, ToolResult, ToolUse, ToolUseId, TurnId, Unregistrable, tool,
 };
+pub use toolwright_journal as journal;
 #[cfg(unix)]
 pub use toolwright_tools::Processes;
 pub use toolwright_tools::{

@@ -5,14 +5,25 @@ use toml::{Table, Value};
 use super::tree::Finding;
 
 /// A member and the members that it may know. Dependencies for tests count too.
-const LAYERS: [(&str, &[&str]); 7] = [
+const LAYERS: [(&str, &[&str]); 8] = [
     ("runtime/kernel", &[]),
     ("runtime/contract", &["runtime/kernel"]),
     ("runtime/wire", &["runtime/contract"]),
     ("tools", &["runtime/contract", "tools/warden"]),
     ("tools/warden", &[]),
     ("actors", &["runtime/kernel", "runtime/contract"]),
-    ("runtime/host", &["runtime/kernel", "runtime/contract", "runtime/wire", "actors", "tools"]),
+    ("actors/journal", &["runtime/contract"]),
+    (
+        "runtime/host",
+        &[
+            "runtime/kernel",
+            "runtime/contract",
+            "runtime/wire",
+            "actors",
+            "actors/journal",
+            "tools",
+        ],
+    ),
 ];
 /// Members that may know everything, and that nothing below may know.
 const TOP: [&str; 2] = ["tests", "benches"];

@@ -51,7 +51,7 @@ impl Turn {
             frontier: 0,
             emitted: 0,
             sealed: false,
-            around: Around { given_up: false, lost: false },
+            around: Around { given_up: false, lost: false, cut: false },
         }
     }
 
@@ -148,7 +148,8 @@ impl Turn {
                 }
             }
             EventKind::StageFailed { stage, .. } => {
-                self.around.lost |= *stage == StageName::Scheduler;
+                self.around.cut |= *stage == StageName::Host;
+                self.around.lost |= *stage == StageName::Scheduler || self.around.cut;
             }
         }
     }

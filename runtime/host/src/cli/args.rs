@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::journal_args::{self, JournalArgs};
 use super::run_args::{self, RunArgs};
 use crate::AnyTool;
 use crate::replay::{Clock, Execute, Live, Options, Siblings, Speed};
@@ -41,6 +42,10 @@ pub(super) enum Command {
     /// what becomes of the others is for --allow, --ask and --deny to say.
     #[command(after_help = run_args::EXAMPLES)]
     Run(RunArgs),
+
+    /// Look at the journal of a session, check it, or repair it.
+    #[command(after_help = journal_args::EXAMPLES)]
+    Journal(JournalArgs),
 }
 
 const EXAMPLES: &str = "\

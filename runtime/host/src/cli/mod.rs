@@ -4,6 +4,8 @@ mod args;
 mod differences;
 mod files;
 mod interrupt;
+mod journal;
+mod journal_args;
 mod replay;
 mod run;
 mod run_args;
@@ -111,6 +113,7 @@ pub fn run(
 ) -> u8 {
     let done = match Cli::try_parse_from(args) {
         Ok(Cli { command: Command::Replay(args) }) => replay::run(args, screen, stop),
+        Ok(Cli { command: Command::Journal(args) }) => journal::run(&args, screen),
         Ok(Cli { command: Command::Run(args) }) => run::run(&args, screen, stop),
         Err(error) => {
             let text = error.render();
