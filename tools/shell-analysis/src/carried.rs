@@ -1,0 +1,320 @@
+//! Adds what commands run to the list: behind wrappers, in quoted scripts, for each file found.
+
+use crate::{
+    MAX_DEPTH,
+    doubt::Reason,
+    options,
+    reader::{self, Draft},
+    shell_state,
+    understanding::{Carries, Command, Expansion, ExpansionKind, Place, Word},
+    wrappers::{self, Carried},
+};
+
+/// Shells that run the script of their `-c`.
+const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh"];
+/// Options of those shells; `-c` is looked for apart.
+const SHELL_OPTIONS: &str = "-c -e -u -x -l -i -f -v -n -p -r -a -b -h -m -B -C -E -H -T -s -o= -O= \
+    --norc --noprofile --posix --login --restricted --verbose --rcfile= --init-file=";
+/// Actions of `find` that run a program.
+const ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+
+/// A script within the words of a command.
+enum Script {
+    Text(String),
+    /// There is one, and an expansion decides what it says.
+    Dynamic,
+    /// It comes from somewhere else.
+    Unseen,
+    None,
+}
+
+/// Follows every command to what it runs, and that to what it runs.
+pub(crate) fn unfold(draft: &mut Draft) {
+    let mut levels = vec![0_usize; draft.commands.len()];
+    let mut at = 0;
+    while at < draft.commands.len() {
+        let Some(command) = draft.commands.get(at).cloned() else { return };
+        let level = levels.get(at).copied().unwrap_or_default();
+        shell_state::check(&command, draft);
+        follow(&command, at, level, draft);
+        levels.resize(draft.commands.len(), level + 1);
+        at += 1;
+    }
+}
+
+fn follow(command: &Command, at: usize, level: usize, draft: &mut Draft) {
+    let first = draft.commands.len();
+    let position = command.span.start;
+    if level >= MAX_DEPTH {
+        draft.doubt(Reason::TooDeep, position);
+        return;
+    }
+    let Some(name) = command.program_name() else { return };
+    let own =
+        |draft: &mut Draft| Place { scope: draft.new_scope(command.place.scope), ..command.place };
+    let unclear = |draft: &mut Draft| draft.doubt(Reason::Wrapper(name.to_owned()), position);
+    match name {
+        "eval" => run(script_of_eval(command), command.place, level, draft, position),
+        "trap" => run(script_of_trap(command), command.place, level, draft, position),
+        "." | "source" if !command.arguments().is_empty() => {
+            draft.doubt(Reason::UnseenScript, position);
+        }
+        "find" | "fd" | "fdfind" => for_each_found(command, draft),
+        _ if SHELLS.contains(&name) => {
+            let place = own(draft);
+            run(script_of_shell(command.arguments()), place, level, draft, position);
+        }
+        "watch" | "parallel" | "script" | "su" | "runuser" => {
+            let place = own(draft);
+            match script_of_runner(name, command) {
+                Some(script) => run(script, place, level, draft, position),
+                None => unclear(draft),
+            }
+        }
+        "git" => {
+            let place = own(draft);
+            run(script_of_git(command.arguments()), place, level, draft, position);
+        }
+        _ => match wrappers::carried(command) {
+            Carried::Nothing => {}
+            Carried::Unclear => unclear(draft),
+            Carried::Program { at: start, carries, assigned, input, replaced } => {
+                for name in &assigned {
+                    draft.assign(name, None);
+                }
+                let mut words = command.arguments().get(start..).unwrap_or_default().to_vec();
+                if let Some(token) = replaced {
+                    words.iter_mut().for_each(|it| replace(it, &token));
+                }
+                if input {
+                    words.push(unknown_words());
+                }
+                let place = if is_in_shell(name) { command.place } else { own(draft) };
+                add(words, command, place, draft);
+                mark(at, carries, draft);
+                draft.commands.iter_mut().skip(first).for_each(|it| it.carried_by = Some(at));
+                return;
+            }
+        },
+    }
+    if draft.commands.len() > first {
+        draft.commands.iter_mut().skip(first).for_each(|it| it.carried_by = Some(at));
+        mark(at, Carries::Opaque, draft);
+    }
+}
+
+/// Whether a wrapper runs a builtin in the shell itself.
+fn is_in_shell(name: &str) -> bool {
+    matches!(name, "command" | "builtin" | "time" | "noglob" | "exec")
+}
+
+fn mark(at: usize, carries: Carries, draft: &mut Draft) {
+    if let Some(command) = draft.commands.get_mut(at) {
+        command.carries = carries;
+    }
+}
+
+fn add(words: Vec<Word>, outer: &Command, place: Place, draft: &mut Draft) {
+    let command = Command { words, place, span: outer.span.clone(), ..Command::default() };
+    match command.program() {
+        None => draft.doubt(Reason::DynamicProgram, outer.span.start),
+        Some(name) if !name.is_ascii() => draft.doubt(Reason::LookalikeProgram, outer.span.start),
+        Some(_) => {}
+    }
+    draft.commands.push(command);
+}
+
+/// Marks what a program puts something else for.
+fn replace(word: &mut Word, token: &str) {
+    let kind = ExpansionKind::Input;
+    let places: Vec<usize> = word.text.match_indices(token).map(|it| it.0).collect();
+    let expansion = |at: usize| Expansion { kind, at: at..at + token.len(), quoted: true };
+    word.expansions.extend(places.into_iter().map(expansion));
+}
+
+/// Stands for the words that a wrapper reads from its input.
+fn unknown_words() -> Word {
+    let expansion = Expansion { kind: ExpansionKind::Input, at: 0..0, quoted: false };
+    Word { expansions: vec![expansion], ..Word::default() }
+}
+
+fn run(script: Script, place: Place, level: usize, draft: &mut Draft, position: usize) {
+    match script {
+        Script::None => {}
+        Script::Dynamic => draft.doubt(Reason::DynamicScript, position),
+        Script::Unseen => draft.doubt(Reason::UnseenScript, position),
+        Script::Text(text) => reader::read(&text, Some(position), level, place, draft),
+    }
+}
+
+/// Words that a program joins into a script.
+fn joined(words: &[Word]) -> Script {
+    if words.is_empty() {
+        return Script::None;
+    }
+    let literal: Option<Vec<&str>> = words.iter().map(Word::literal).collect();
+    literal.map_or(Script::Dynamic, |it| Script::Text(it.join(" ")))
+}
+
+fn one(word: Option<&Word>) -> Script {
+    match word {
+        None => Script::None,
+        Some(word) => word.literal().map_or(Script::Dynamic, |it| Script::Text(it.to_owned())),
+    }
+}
+
+fn script_of_eval(command: &Command) -> Script {
+    let words = command.arguments();
+    let first = words.first().and_then(Word::literal);
+    joined(if first == Some("--") { &words[1..] } else { words })
+}
+
+fn script_of_trap(command: &Command) -> Script {
+    let words = command.arguments();
+    match words.first().map(Word::literal) {
+        Some(Some("-l" | "-p")) => Script::None,
+        Some(Some("--")) => one(words.get(1)),
+        Some(Some("-" | "")) => Script::None,
+        _ => one(words.first()),
+    }
+}
+
+/// The script of `sh -c`. A shell that reads a file or its input is a program like any other.
+fn script_of_shell(words: &[Word]) -> Script {
+    let Some(found) = options::split_leading(words, SHELL_OPTIONS) else {
+        return Script::Unseen;
+    };
+    if found.has(&["-c"]) { one(words.get(found.rest)) } else { Script::None }
+}
+
+/// Programs that hand their words, or the value of an option, to a shell.
+fn script_of_runner(name: &str, command: &Command) -> Option<Script> {
+    let words = command.arguments();
+    let table = match name {
+        "watch" => {
+            "-n= -d -t -b -e -g -c -p -w -x --interval= --differences? --no-title --color --exec \
+             --errexit --chgexit --precise"
+        }
+        "parallel" => "-j= -k -n= -0 -u -v --jobs= --keep-order --dry-run --bar --halt= -a<",
+        "script" => "-q -e -f -a -c= --quiet --return --flush --append --command=",
+        _ => "- -l -m -p -c= -s= -u= -g= --login --command= --shell= --user=",
+    };
+    let found = options::split_leading(words, table)?;
+    let rest = words.get(found.rest..).unwrap_or_default();
+    let given = found.values.iter().find(|it| matches!(it.0, "-c" | "--command"));
+    Some(match name {
+        "watch" if found.has(&["-x", "--exec"]) => return None,
+        "watch" => joined(rest),
+        "parallel" => {
+            let end = rest.iter().position(|it| it.text.starts_with(":::")).unwrap_or(rest.len());
+            if end == 0 { Script::Unseen } else { joined(rest.get(..end)?) }
+        }
+        _ => match given {
+            Some((_, word, value)) if word.literal().is_some() => Script::Text((*value).to_owned()),
+            Some(_) => Script::Dynamic,
+            None => match rest.iter().position(|it| it.literal() == Some("-c")) {
+                Some(at) => one(rest.get(at + 1)),
+                None => Script::Unseen,
+            },
+        },
+    })
+}
+
+/// Commands that git runs for each commit or submodule, and settings that name programs.
+fn script_of_git(words: &[Word]) -> Script {
+    const PLAIN: [&str; 12] = [
+        "user.",
+        "color.",
+        "commit.gpgsign=",
+        "core.quotepath=",
+        "core.autocrlf=",
+        "advice.",
+        "init.defaultbranch=",
+        "safe.directory=",
+        "log.",
+        "column.",
+        "gc.auto=",
+        "diff.renames=",
+    ];
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        match word.literal() {
+            Some("-c" | "--config-env") => {
+                let setting = words.get(at + 1).map(|it| it.literal_prefix().to_ascii_lowercase());
+                let plain = |it: &String| PLAIN.iter().any(|known| it.starts_with(known));
+                if !setting.as_ref().is_some_and(plain) {
+                    return Script::Unseen;
+                }
+                at += 2;
+            }
+            Some("-C" | "--git-dir" | "--work-tree") => at += 2,
+            Some(it) if it.starts_with("--exec-path=") => return Script::Unseen,
+            Some(it) if it.starts_with('-') => at += 1,
+            Some(_) => break,
+            None => return Script::Unseen,
+        }
+    }
+    let rest = words.get(at + 1..).unwrap_or_default();
+    let text = |it: usize| rest.get(it).and_then(Word::literal);
+    match words.get(at).and_then(Word::literal) {
+        Some("submodule") if text(0) == Some("foreach") => {
+            let skip = 1 + usize::from(matches!(text(1), Some("--recursive" | "-q" | "--quiet")));
+            joined(rest.get(skip..).unwrap_or_default())
+        }
+        Some("bisect") if text(0) == Some("run") => joined(rest.get(1..).unwrap_or_default()),
+        Some("rebase") => {
+            match rest.iter().position(|it| matches!(it.literal(), Some("-x" | "--exec"))) {
+                Some(at) => one(rest.get(at + 1)),
+                None if rest
+                    .iter()
+                    .any(|it| it.text.starts_with("--exec=") || it.text.starts_with("-x")) =>
+                {
+                    Script::Unseen
+                }
+                None => Script::None,
+            }
+        }
+        Some("filter-branch") => Script::Unseen,
+        _ => Script::None,
+    }
+}
+
+/// Programs that `find` runs for what it finds.
+fn for_each_found(command: &Command, draft: &mut Draft) {
+    let finds = command.program_name() == Some("find");
+    if command.arguments().windows(2).any(|it| may_hide_action(&it[0], &it[1]))
+        || command.arguments().first().is_some_and(|it| it.may_split() && it.may_become_option())
+    {
+        draft.doubt(Reason::Wrapper("find".to_owned()), command.span.start);
+    }
+    let mut words = command.arguments().iter();
+    while let Some(word) = words.next() {
+        let action = if finds {
+            word.literal().is_some_and(|it| ACTIONS.contains(&it))
+        } else {
+            word.literal().is_some_and(|it| {
+                matches!(it, "-x" | "-X" | "--exec" | "--exec-batch")
+                    || it.starts_with("--exec=")
+                    || it.starts_with("--exec-batch=")
+            })
+        };
+        if !action {
+            continue;
+        }
+        if word.text.contains('=') {
+            draft.doubt(Reason::Wrapper("fd".to_owned()), word.span.start);
+            continue;
+        }
+        let ends = |it: &Word| it.literal() == Some(";") || (finds && it.literal() == Some("+"));
+        let mut program: Vec<Word> = words.by_ref().take_while(|it| !ends(it)).cloned().collect();
+        program.iter_mut().for_each(|it| replace(it, "{}"));
+        let scope = draft.new_scope(command.place.scope);
+        add(program, command, Place { scope, ..command.place }, draft);
+    }
+}
+
+/// Whether a word may turn out to be an action: it may be several, or it stands where one does.
+fn may_hide_action(before: &Word, word: &Word) -> bool {
+    let after_option = before.text.starts_with('-');
+    word.may_become_option() && (word.may_split() || !after_option)
+}
