@@ -7,8 +7,8 @@ use crate::{
 };
 
 /// Words that only have a meaning where something else went before.
-const MISPLACED: [&str; 11] =
-    ["then", "else", "elif", "fi", "do", "done", "esac", "}", "]]", "coproc", "select"];
+const MISPLACED: [&str; 12] =
+    ["!", "then", "else", "elif", "fi", "do", "done", "esac", "}", "]]", "coproc", "select"];
 /// Builtins whose arguments may be array assignments.
 const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
 
