@@ -6,7 +6,7 @@ use crate::{
     options,
     reader::{self, Draft},
     shell_state,
-    understanding::{Carries, Command, Expansion, ExpansionKind, Place, Word},
+    understanding::{Carries, Command, Direction, Expansion, ExpansionKind, Place, Word},
     wrappers::{self, Carried},
 };
 
@@ -21,8 +21,10 @@ const ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 /// A script within the words of a command.
 enum Script {
     Text(String),
-    /// There is one, and an expansion decides what it says.
-    Dynamic,
+    /// Shells read it differently.
+    Unportable(String),
+    /// An expansion decides what it says; this is how it is written.
+    Dynamic(String),
     /// It comes from somewhere else.
     Unseen,
     None,
@@ -62,25 +64,28 @@ fn follow(command: &Command, at: usize, level: usize, draft: &mut Draft) {
         "find" | "fd" | "fdfind" => for_each_found(command, draft),
         _ if SHELLS.contains(&name) => {
             let place = own(draft);
-            run(script_of_shell(command.arguments()), place, level, draft, position);
+            let script = script_of_shell(command);
+            let script = if is_bash_like(name) { script } else { portable(script) };
+            run(script, place, level, draft, position);
         }
         "watch" | "parallel" | "script" | "su" | "runuser" => {
             let place = own(draft);
             match script_of_runner(name, command) {
-                Some(script) => run(script, place, level, draft, position),
+                Some(script) => run(portable(script), place, level, draft, position),
                 None => unclear(draft),
             }
         }
         "git" => {
             let place = own(draft);
-            run(script_of_git(command.arguments()), place, level, draft, position);
+            let script = portable(script_of_git(command.arguments()));
+            run(script, place, level, draft, position);
         }
         _ => match wrappers::carried(command) {
             Carried::Nothing => {}
             Carried::Unclear => unclear(draft),
             Carried::Program { at: start, carries, assigned, input, replaced } => {
                 for name in &assigned {
-                    draft.assign(name, None);
+                    draft.assign(name, None, position);
                 }
                 let mut words = command.arguments().get(start..).unwrap_or_default().to_vec();
                 if let Some(token) = replaced {
@@ -141,8 +146,15 @@ fn unknown_words() -> Word {
 fn run(script: Script, place: Place, level: usize, draft: &mut Draft, position: usize) {
     match script {
         Script::None => {}
-        Script::Dynamic => draft.doubt(Reason::DynamicScript, position),
+        Script::Dynamic(text) => {
+            draft.doubt(Reason::DynamicScript, position);
+            reader::read(&text, Some(position), level, place, draft);
+        }
         Script::Unseen => draft.doubt(Reason::UnseenScript, position),
+        Script::Unportable(text) => {
+            draft.doubt(Reason::ShellsDiffer, position);
+            reader::read(&text, Some(position), level, place, draft);
+        }
         Script::Text(text) => reader::read(&text, Some(position), level, place, draft),
     }
 }
@@ -152,15 +164,13 @@ fn joined(words: &[Word]) -> Script {
     if words.is_empty() {
         return Script::None;
     }
-    let literal: Option<Vec<&str>> = words.iter().map(Word::literal).collect();
-    literal.map_or(Script::Dynamic, |it| Script::Text(it.join(" ")))
+    let text = words.iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ");
+    let literal = words.iter().all(|it| it.literal().is_some());
+    if literal { Script::Text(text) } else { Script::Dynamic(text) }
 }
 
 fn one(word: Option<&Word>) -> Script {
-    match word {
-        None => Script::None,
-        Some(word) => word.literal().map_or(Script::Dynamic, |it| Script::Text(it.to_owned())),
-    }
+    joined(word.map(std::slice::from_ref).unwrap_or_default())
 }
 
 fn script_of_eval(command: &Command) -> Script {
@@ -179,12 +189,47 @@ fn script_of_trap(command: &Command) -> Script {
     }
 }
 
-/// The script of `sh -c`. A shell that reads a file or its input is a program like any other.
-fn script_of_shell(words: &[Word]) -> Script {
+/// The script of `sh -c`, or of its input. A shell that reads a file is a program like any other.
+fn script_of_shell(command: &Command) -> Script {
+    let words = command.arguments();
     let Some(found) = options::split_leading(words, SHELL_OPTIONS) else {
-        return Script::Unseen;
+        let literal = words.iter().all(|it| it.literal().is_some());
+        return if literal { Script::Unseen } else { Script::Dynamic(String::new()) };
     };
-    if found.has(&["-c"]) { one(words.get(found.rest)) } else { Script::None }
+    let first = words.get(found.rest);
+    if found.has(&["-c"]) {
+        return one(first);
+    }
+    if found.has(&["-s"]) || first.is_none() {
+        let input = command.redirections.iter().rfind(|it| it.descriptor.is_none());
+        return match input.map(|it| (it.direction, it.target.literal())) {
+            Some((Direction::HereDocument | Direction::HereString, Some(text))) => {
+                Script::Text(text.to_owned())
+            }
+            _ => Script::Unseen,
+        };
+    }
+    Script::None
+}
+
+fn is_bash_like(name: &str) -> bool {
+    matches!(name, "bash" | "zsh")
+}
+
+/// A script for whatever shell the system has: what only bash knows reads differently there.
+fn portable(script: Script) -> Script {
+    const BASH_ONLY: [&str; 10] =
+        ["((", "[[", "<(", ">(", "$'", "&>", "|&", "function", ";&", "<<<"];
+    match script {
+        Script::Text(text) if BASH_ONLY.iter().any(|it| text.contains(it)) => {
+            Script::Unportable(text)
+        }
+        other @ (Script::Text(_)
+        | Script::Dynamic(_)
+        | Script::Unseen
+        | Script::None
+        | Script::Unportable(_)) => other,
+    }
 }
 
 /// Programs that hand their words, or the value of an option, to a shell.
@@ -211,7 +256,7 @@ fn script_of_runner(name: &str, command: &Command) -> Option<Script> {
         }
         _ => match given {
             Some((_, word, value)) if word.literal().is_some() => Script::Text((*value).to_owned()),
-            Some(_) => Script::Dynamic,
+            Some((_, _, value)) => Script::Dynamic((*value).to_owned()),
             None => match rest.iter().position(|it| it.literal() == Some("-c")) {
                 Some(at) => one(rest.get(at + 1)),
                 None => Script::Unseen,

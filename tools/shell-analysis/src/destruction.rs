@@ -80,8 +80,14 @@ fn danger(command: &Command) -> Option<(String, &'static str)> {
             || words.iter().any(|it| it.text == wanted || is_in_cluster(&it.text, wanted))
     };
     if name == "git" {
-        let subcommand = words.iter().find(|it| !it.text.starts_with('-'))?.text.as_str();
-        let found = GIT_DANGERS.iter().find(|it| it.0 == subcommand && has(it.1, 1))?;
+        let valued = |it: &str| matches!(it, "-C" | "-c" | "--git-dir" | "--work-tree");
+        let mut before = "";
+        let at = words.iter().position(|it| {
+            let value = valued(std::mem::replace(&mut before, &it.text));
+            !value && !it.text.starts_with('-')
+        })?;
+        let subcommand = words[at].text.as_str();
+        let found = GIT_DANGERS.iter().find(|it| it.0 == subcommand && has(it.1, at + 1))?;
         return Some((format!("git {subcommand}"), found.2));
     }
     if name.starts_with("mkfs") {

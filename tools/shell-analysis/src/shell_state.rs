@@ -2,12 +2,13 @@
 
 use crate::{
     doubt::Reason,
+    options,
     reader::Draft,
     understanding::{Command, Word},
 };
 
 /// Options of `set` that change neither parsing nor lookup.
-const SET_LETTERS: &str = "euxvbCTEn";
+const SET_LETTERS: &str = "aefuxvbCTEn";
 /// The same by name.
 const SET_NAMES: [&str; 9] = [
     "pipefail",
@@ -42,7 +43,9 @@ pub(crate) fn check(command: &Command, draft: &mut Draft) {
             true => changes(),
             false => names(words, draft, position),
         },
-        "read" | "unset" | "wait" | "getopts" | "vared" => names(words, draft, position),
+        "read" => read(words, draft, position),
+        "wait" if !words.iter().any(|it| it.text.starts_with("-p")) => {}
+        "unset" | "wait" | "getopts" | "vared" => names(words, draft, position),
         "printf" | "print" if words.first().is_some_and(|it| it.text.starts_with("-v")) => {
             names(words, draft, position);
         }
@@ -71,7 +74,13 @@ pub(crate) fn check(command: &Command, draft: &mut Draft) {
 }
 
 fn is_plain_setting(words: &[Word], at: usize, word: &Word) -> bool {
+    if words.iter().take(at).any(|it| it.literal() == Some("--")) {
+        return true;
+    }
     let Some(text) = word.literal() else { return false };
+    if text == "--" {
+        return true;
+    }
     let named = |it: Option<&Word>| {
         it.and_then(Word::literal).is_some_and(|it| it.ends_with('o') && it.starts_with(['-', '+']))
     };
@@ -83,11 +92,21 @@ fn is_plain_setting(words: &[Word], at: usize, word: &Word) -> bool {
     !letters.is_empty() && last.chars().all(|it| SET_LETTERS.contains(it))
 }
 
+fn read(words: &[Word], draft: &mut Draft, position: usize) {
+    const OPTIONS: &str = "-r -s -e -E -p= -d= -n= -N= -t= -u= -i= -a=";
+    let Some(found) = options::split(words, OPTIONS) else {
+        return draft.doubt(Reason::Arithmetic, position);
+    };
+    let arrays = found.values.iter().filter(|it| it.0 == "-a").map(|it| it.1.clone());
+    let named: Vec<Word> = found.operands.iter().map(|it| (*it).clone()).chain(arrays).collect();
+    names(&named, draft, position);
+}
+
 /// Names of variables that get a value; the subscript of one is evaluated.
 fn names(words: &[Word], draft: &mut Draft, position: usize) {
     for word in words {
         match word.literal() {
-            Some(name) if !name.contains('[') => draft.assign(name, None),
+            Some(name) if !name.contains('[') => draft.assign(name, None, position),
             _ => draft.doubt(Reason::Arithmetic, position),
         }
     }
@@ -106,7 +125,7 @@ fn declarations(words: &[Word], draft: &mut Draft, position: usize) {
         if evaluates || name.contains('[') || (!assigned && word.literal().is_none()) {
             draft.doubt(Reason::Arithmetic, position);
         }
-        draft.assign(name, None);
+        draft.assign(name, None, position);
     }
 }
 

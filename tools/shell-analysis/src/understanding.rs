@@ -170,12 +170,19 @@ impl Word {
 
     /// Whether an option can come of it that doesn't stand there.
     pub(crate) fn may_become_option(&self) -> bool {
-        let settled = |it: &Expansion| {
-            let globbed = it.kind == ExpansionKind::Glob;
-            globbed || it.kind == ExpansionKind::Tilde || (it.quoted && !self.may_split())
+        let settled = |it: &Expansion| match it.kind {
+            ExpansionKind::Glob | ExpansionKind::Tilde | ExpansionKind::Process => true,
+            ExpansionKind::Parameter
+            | ExpansionKind::ParameterForm
+            | ExpansionKind::Command
+            | ExpansionKind::Arithmetic
+            | ExpansionKind::Brace
+            | ExpansionKind::Input => it.quoted && !self.may_split(),
         };
         let prefix = self.literal_prefix();
-        let fixed = !prefix.is_empty() && !prefix.starts_with('-');
+        // What stands for a pipe is a path.
+        let pipe = self.expansions.first().is_some_and(|it| it.kind == ExpansionKind::Process);
+        let fixed = if prefix.is_empty() { pipe } else { !prefix.starts_with('-') };
         let certain = fixed && self.expansions.iter().all(settled);
         !(self.expansions.is_empty() || self.is_own_home() || certain)
     }

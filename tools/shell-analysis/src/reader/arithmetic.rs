@@ -90,7 +90,7 @@ impl Reader<'_> {
             let at = 0..1;
             let expansion = Expansion { kind: ExpansionKind::Arithmetic, at, quoted: false };
             let number = Word { text: "0".into(), expansions: vec![expansion], ..Word::default() };
-            self.draft.assign(&name, Some(&number));
+            self.draft.assign(&name, Some(&number), position);
         } else {
             self.draft.evaluated.push((name, position));
         }

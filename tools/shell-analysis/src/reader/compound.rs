@@ -53,14 +53,15 @@ impl Reader<'_> {
         if self.starts("((") {
             self.arithmetic_loop()?;
         } else {
+            let position = self.position();
             let name = self.name()?;
             self.skip_lines()?;
             if self.eat_word("in") {
                 for value in self.words_of_loop()? {
-                    self.draft.assign(&name, Some(&value));
+                    self.draft.assign(&name, Some(&value), position);
                 }
             } else {
-                self.draft.assign(&name, None);
+                self.draft.assign(&name, None, position);
             }
         }
         self.skip_blanks();

@@ -212,7 +212,7 @@ impl Reader<'_> {
             }
             Some(b'-' | b'=' | b'?' | b'+') => {
                 if operator == Some(b'=') {
-                    self.draft.assign(name, None);
+                    self.draft.assign(name, None, self.fixed.unwrap_or(self.at));
                 }
                 self.alternative(quoted)
             }

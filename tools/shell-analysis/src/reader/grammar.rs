@@ -40,6 +40,7 @@ impl Reader<'_> {
                 }
                 Some(b';') => self.at += 1,
                 Some(b'\n') => self.newline()?,
+                None => {}
                 _ if stops.iter().any(|it| self.stops_at(it)) => {}
                 _ => return self.halt(Reason::Syntax("an operator between commands")),
             }
@@ -94,11 +95,8 @@ impl Reader<'_> {
 
     fn pipeline(&mut self) -> Read<()> {
         self.skip_blanks();
-        while self.eat_word("!") {
+        while self.eat_word("!") || self.skip_time_of_compound() {
             self.skip_blanks();
-        }
-        if self.at_word("time") {
-            self.skip_time_of_compound();
         }
         let place = self.place;
         let mut first = self.draft.commands.len();
@@ -128,17 +126,21 @@ impl Reader<'_> {
     }
 
     /// `time` before a compound command is no program; before a simple one it is read as a wrapper.
-    fn skip_time_of_compound(&mut self) {
+    fn skip_time_of_compound(&mut self) -> bool {
         let start = self.at;
-        self.eat_word("time");
+        if !self.eat_word("time") {
+            return false;
+        }
         self.skip_blanks();
         if self.eat_word("-p") {
             self.skip_blanks();
         }
         const COMPOUND: [&str; 8] = ["{", "if", "for", "while", "until", "case", "[[", "!"];
-        if !self.starts("(") && !COMPOUND.iter().any(|it| self.at_word(it)) {
+        let compound = self.starts("(") || COMPOUND.iter().any(|it| self.at_word(it));
+        if !compound {
             self.at = start;
         }
+        compound
     }
 
     fn any_command(&mut self) -> Read<()> {
@@ -209,7 +211,8 @@ impl Reader<'_> {
         if DECLARING.contains(&name)
             && let Some(assignment) = self.assignment()?
         {
-            self.draft.assign(&assignment.name, None);
+            let position = self.position_of(start);
+            self.draft.assign(&assignment.name, None, position);
             let text = self.text.get(start..self.at).unwrap_or_default();
             let expansions = match assignment.value.as_slice() {
                 [one] if !assignment.array => {

@@ -21,6 +21,25 @@ use crate::{
 };
 use here_document::Pending;
 
+/// Doubts that are kept; more tell nobody more.
+const MAX_DOUBTS: usize = 64;
+/// Variables that hold commands, or name programs, which a shell runs by itself.
+const RUN_BY_SHELLS: [&str; 13] = [
+    "BASH_ENV",
+    "ENV",
+    "NULLCMD",
+    "PROMPT",
+    "PROMPT_COMMAND",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS4",
+    "READNULLCMD",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "ZDOTDIR",
+];
+
 /// What was found so far, of the command and of the scripts in it.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
@@ -39,7 +58,7 @@ pub(crate) struct Draft {
 impl Draft {
     pub(crate) fn doubt(&mut self, reason: Reason, position: usize) {
         let doubt = Doubt { reason, position };
-        if !self.doubts.contains(&doubt) {
+        if self.doubts.len() < MAX_DOUBTS && !self.doubts.contains(&doubt) {
             self.doubts.push(doubt);
         }
     }
@@ -49,8 +68,11 @@ impl Draft {
         self.scopes.len() - 1
     }
 
-    /// Notes what kind of value a variable gets.
-    pub(crate) fn assign(&mut self, name: &str, value: Option<&Word>) {
+    /// Notes what kind of value a variable gets, and whether a shell runs what is in it.
+    pub(crate) fn assign(&mut self, name: &str, value: Option<&Word>, position: usize) {
+        if RUN_BY_SHELLS.contains(&name) {
+            self.doubt(Reason::ChangesShell(name.to_owned()), position);
+        }
         let list = if value.is_some_and(is_number) { &mut self.numbers } else { &mut self.texts };
         if !list.iter().any(|it| it == name) {
             list.push(name.to_owned());
@@ -110,11 +132,11 @@ pub(crate) fn read(
 impl Reader<'_> {
     /// Where the reader stands, in bytes of the command.
     fn position(&self) -> usize {
-        self.fixed.unwrap_or(self.at)
+        self.position_of(self.at)
     }
 
     fn position_of(&self, at: usize) -> usize {
-        self.fixed.unwrap_or(at)
+        self.fixed.unwrap_or(at.min(self.text.len()))
     }
 
     /// Notes a doubt and goes on.
@@ -238,7 +260,8 @@ impl Reader<'_> {
 
     fn note(&mut self, assignment: &Assignment) {
         let scalar = assignment.value.first().filter(|_| !assignment.array && !assignment.append);
-        self.draft.assign(&assignment.name, scalar);
+        let position = self.position();
+        self.draft.assign(&assignment.name, scalar, position);
     }
 }
 

@@ -83,6 +83,7 @@ impl Reader<'_> {
     }
 
     fn descriptor(&mut self, length: usize) -> Read<Option<Descriptor>> {
+        let position = self.position();
         let source: String = (0..length).filter_map(|it| self.ahead(it)).map(char::from).collect();
         for _ in 0..length {
             self.at = self.joined(self.at) + 1;
@@ -92,7 +93,7 @@ impl Reader<'_> {
         }
         if source.starts_with('{') {
             let name = source.trim_matches(['{', '}']).to_owned();
-            self.draft.assign(&name, None);
+            self.draft.assign(&name, None, position);
             return Ok(Some(Descriptor::Variable(name)));
         }
         match source.parse() {
