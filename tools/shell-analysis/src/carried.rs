@@ -27,96 +27,97 @@ enum Script {
     Dynamic(String),
     /// It comes from somewhere else.
     Unseen,
+    /// The arguments of the program that runs it are not understood.
+    Unclear(String),
     None,
 }
 
-/// Follows every command to what it runs, and that to what it runs.
+/// Follows every command to what it runs, and that to what it runs; it stands right behind it.
 pub(crate) fn unfold(draft: &mut Draft) {
-    let mut levels = vec![0_usize; draft.commands.len()];
-    let mut at = 0;
-    while at < draft.commands.len() {
-        let Some(command) = draft.commands.get(at).cloned() else { return };
-        let level = levels.get(at).copied().unwrap_or_default();
+    let read = std::mem::take(&mut draft.commands);
+    let mut waiting: Vec<(Command, usize)> = read.into_iter().rev().map(|it| (it, 0)).collect();
+    let mut done = Vec::with_capacity(waiting.len());
+    while let Some((mut command, level)) = waiting.pop() {
         shell_state::check(&command, draft);
-        follow(&command, at, level, draft);
-        levels.resize(draft.commands.len(), level + 1);
-        at += 1;
+        let carries = follow(&command, level, draft);
+        let found = std::mem::take(&mut draft.commands);
+        if !found.is_empty() {
+            command.carries = carries;
+        }
+        let at = done.len();
+        waiting.extend(found.into_iter().rev().map(|mut it| {
+            it.carried_by = Some(at);
+            (it, level + 1)
+        }));
+        done.push(command);
     }
+    draft.commands = done;
 }
 
-fn follow(command: &Command, at: usize, level: usize, draft: &mut Draft) {
-    let first = draft.commands.len();
+/// Puts what a command runs into the draft, and says how it does.
+fn follow(command: &Command, level: usize, draft: &mut Draft) -> Carries {
     let position = command.span.start;
     if level >= MAX_DEPTH {
         draft.doubt(Reason::TooDeep, position);
-        return;
+        return Carries::Nothing;
     }
-    let Some(name) = command.program_name() else { return };
-    let own =
-        |draft: &mut Draft| Place { scope: draft.new_scope(command.place.scope), ..command.place };
-    let unclear = |draft: &mut Draft| draft.doubt(Reason::Wrapper(name.to_owned()), position);
-    match name {
-        "eval" => run(script_of_eval(command), command.place, level, draft, position),
-        "trap" => run(script_of_trap(command), command.place, level, draft, position),
-        "." | "source" if !command.arguments().is_empty() => {
-            draft.doubt(Reason::UnseenScript, position);
-        }
-        "find" | "fd" | "fdfind" => for_each_found(command, draft),
-        _ if SHELLS.contains(&name) => {
-            let place = own(draft);
-            let script = script_of_shell(command);
-            let script = if is_bash_like(name) { script } else { portable(script) };
-            run(script, place, level, draft, position);
-        }
+    let Some(name) = command.program_name() else { return Carries::Nothing };
+    let mut own = || Place { scope: draft.new_scope(command.place.scope), ..command.place };
+    let unclear = || Script::Unclear(name.to_owned());
+    let (script, place) = match name {
+        "eval" => (script_of_eval(command), command.place),
+        "trap" => (script_of_trap(command), command.place),
+        "." | "source" if !command.arguments().is_empty() => (Script::Unseen, command.place),
         "watch" | "parallel" | "script" | "su" | "runuser" => {
-            let place = own(draft);
-            match script_of_runner(name, command) {
-                Some(script) => run(portable(script), place, level, draft, position),
-                None => unclear(draft),
-            }
+            (script_of_runner(name, command).map_or_else(unclear, portable), own())
         }
-        "git" => {
-            let place = own(draft);
-            let script = portable(script_of_git(command.arguments()));
-            run(script, place, level, draft, position);
+        "git" => (portable(script_of_git(command.arguments())), own()),
+        _ if is_bash_like(name) => (script_of_shell(command), own()),
+        _ if SHELLS.contains(&name) => (portable(script_of_shell(command)), own()),
+        "find" | "fd" | "fdfind" => {
+            for_each_found(command, draft);
+            return Carries::Opaque;
         }
-        _ => match wrappers::carried(command) {
-            Carried::Nothing => {}
-            Carried::Unclear => unclear(draft),
-            Carried::Program { at: start, carries, assigned, input, replaced } => {
-                for name in &assigned {
-                    draft.assign(name, None, position);
-                }
-                let mut words = command.arguments().get(start..).unwrap_or_default().to_vec();
-                if let Some(token) = replaced {
-                    words.iter_mut().for_each(|it| replace(it, &token));
-                }
-                if input {
-                    words.push(unknown_words());
-                }
-                let place = if is_in_shell(name) { command.place } else { own(draft) };
-                add(words, command, place, draft);
-                mark(at, carries, draft);
-                draft.commands.iter_mut().skip(first).for_each(|it| it.carried_by = Some(at));
-                return;
-            }
-        },
+        _ => return wrapped(command, name, draft),
+    };
+    run(script, place, level, draft, position);
+    Carries::Opaque
+}
+
+/// Puts the program behind a wrapper into the draft.
+fn wrapped(command: &Command, name: &str, draft: &mut Draft) -> Carries {
+    let position = command.span.start;
+    let (start, carries, assigned, input, replaced) = match wrappers::carried(command) {
+        Carried::Nothing => return Carries::Nothing,
+        Carried::Unclear => {
+            draft.doubt(Reason::Wrapper(name.to_owned()), position);
+            return Carries::Nothing;
+        }
+        Carried::Program { at, carries, assigned, input, replaced } => {
+            (at, carries, assigned, input, replaced)
+        }
+    };
+    for name in &assigned {
+        draft.assign(name, None, position);
     }
-    if draft.commands.len() > first {
-        draft.commands.iter_mut().skip(first).for_each(|it| it.carried_by = Some(at));
-        mark(at, Carries::Opaque, draft);
+    let mut words = command.arguments().get(start..).unwrap_or_default().to_vec();
+    if let Some(token) = replaced {
+        words.iter_mut().for_each(|it| replace(it, &token));
     }
+    if input {
+        words.push(unknown_words());
+    }
+    let mut place = command.place;
+    if !is_in_shell(name) {
+        place.scope = draft.new_scope(place.scope);
+    }
+    add(words, command, place, draft);
+    carries
 }
 
 /// Whether a wrapper runs a builtin in the shell itself.
 fn is_in_shell(name: &str) -> bool {
     matches!(name, "command" | "builtin" | "time" | "noglob" | "exec")
-}
-
-fn mark(at: usize, carries: Carries, draft: &mut Draft) {
-    if let Some(command) = draft.commands.get_mut(at) {
-        command.carries = carries;
-    }
 }
 
 fn add(words: Vec<Word>, outer: &Command, place: Place, draft: &mut Draft) {
@@ -150,6 +151,7 @@ fn run(script: Script, place: Place, level: usize, draft: &mut Draft, position: 
             draft.doubt(Reason::DynamicScript, position);
             reader::read(&text, Some(position), level, place, draft);
         }
+        Script::Unclear(name) => draft.doubt(Reason::Wrapper(name), position),
         Script::Unseen => draft.doubt(Reason::UnseenScript, position),
         Script::Unportable(text) => {
             draft.doubt(Reason::ShellsDiffer, position);
@@ -228,6 +230,7 @@ fn portable(script: Script) -> Script {
         | Script::Dynamic(_)
         | Script::Unseen
         | Script::None
+        | Script::Unclear(_)
         | Script::Unportable(_)) => other,
     }
 }

@@ -35,7 +35,7 @@ pub enum Base {
 pub(crate) fn bases(understanding: &Understanding) -> Vec<Base> {
     let commands = &understanding.commands;
     let searched = commands.iter().any(|it| it.assignments.iter().any(|it| it.name == "CDPATH"));
-    // What a wrapper or a script does stands after all else in the list.
+    // Where a wrapper or a script moves to is not followed.
     if searched || commands.iter().any(|it| it.carried_by.is_some() && moves(it)) {
         return vec![Base::Unknown; commands.len()];
     }

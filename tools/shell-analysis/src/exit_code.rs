@@ -59,9 +59,7 @@ pub fn ending(understanding: &Understanding, code: i32) -> Ending {
 
 /// Whether a command can be the one whose code counts.
 fn decides(command: &Command) -> bool {
-    !command.place.substituted
-        && !command.words.is_empty()
-        && command.carries != Carries::Transparent
+    !command.place.substituted && !command.words.is_empty() && command.carries == Carries::Nothing
 }
 
 /// Builtins that hardly fail, and stand before what matters.

@@ -1,6 +1,6 @@
 //! Commands that wait by sleeping, and what to do instead.
 
-use crate::understanding::{Connector, Understanding};
+use crate::understanding::{Carries, Command, Connector, Understanding};
 
 /// A wait that keeps the call busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,17 +34,18 @@ impl Polling {
 /// Whether a command in the foreground waits by sleeping.
 #[must_use]
 pub fn polling(understanding: &Understanding) -> Option<Polling> {
-    let commands = &understanding.commands;
-    let sleeps = |it: &&crate::Command| it.program_name() == Some("sleep") && !it.place.background;
-    if commands.iter().filter(sleeps).any(|it| it.place.looped) {
+    let own = |it: &&Command| it.carries == Carries::Nothing;
+    let mut commands = understanding.commands.iter().filter(own);
+    let sleeps = |it: &Command| it.program_name() == Some("sleep") && !it.place.background;
+    if commands.clone().any(|it| sleeps(it) && it.place.looped) {
         return Some(Polling::Loop);
     }
-    let first = commands.first().filter(sleeps)?;
+    let first = commands.next().filter(|it| sleeps(it))?;
     let long = match first.arguments() {
         [one] => one.literal().is_none_or(|it| seconds(it).is_none_or(|it| it > SHORT_SLEEP)),
         _ => true,
     };
-    let followed = commands.get(1).is_some_and(|it| it.place.after != Connector::Pipe);
+    let followed = commands.next().is_some_and(|it| it.place.after != Connector::Pipe);
     (long && followed).then_some(Polling::SleepFirst)
 }
 

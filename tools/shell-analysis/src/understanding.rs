@@ -6,9 +6,10 @@ use crate::doubt::Doubt;
 
 /// What a command line would do, as far as it could be read without running it.
 ///
-/// The commands are a flat list in the order in which they stand, whatever they stand in: groups,
-/// branches, substitutions, function bodies, the text of an `eval`. A wrapper and what it runs are
-/// two commands of the list, see [`Command::carries`].
+/// The commands are a flat list in the order in which they end, whatever they stand in: groups,
+/// branches, substitutions, function bodies. A command and what it runs in turn (a wrapper's program,
+/// the script of an `eval`) are two commands of the list, one behind the other: see
+/// [`Command::carries`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Understanding {
     /// Every command that was found, also when something is in doubt.
