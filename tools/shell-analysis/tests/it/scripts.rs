@@ -1,5 +1,6 @@
 //! Random scripts: programs named `t0` to `t9` (they succeed) and `f0` to `f9` (they fail).
 //!
+//! Most follow the grammar and are then mutated; some are tokens in any order.
 //! No script holds a slash, a tilde, or the name of another program than the wrappers, so that what
 //! it redirects stays where it runs. Mutations take single characters away and put others in.
 
@@ -27,9 +28,93 @@ impl Random {
     }
 }
 
-/// A script by its seed; two of three are mutated.
+/// What a script of tokens in any order is made of.
+const TOKENS: [&str; 72] = [
+    "t0",
+    "t1",
+    "t2",
+    "t3 ",
+    "t4 ",
+    "t5",
+    "f0",
+    "f1 ",
+    " ",
+    " ",
+    " ",
+    "\n",
+    "\n",
+    ";",
+    "&",
+    "|",
+    "&&",
+    "||",
+    "(",
+    ")",
+    "{ ",
+    "; }",
+    "$(",
+    ")",
+    "`",
+    "`",
+    "\"",
+    "\"",
+    "'",
+    "'",
+    "\\",
+    " <<E\n",
+    "\nE\n",
+    " <<'E'\n",
+    " <<-E\n",
+    "${v:-",
+    "}",
+    "$((",
+    "))",
+    "((",
+    "[[ ",
+    " ]]",
+    "if t6;then ",
+    ";fi\n",
+    "for v in a;do ",
+    "while f2;do ",
+    ";done\n",
+    "case a in a)",
+    ";;",
+    "esac\n",
+    "#",
+    "eval ",
+    " <(",
+    ">o",
+    "$v",
+    "v=",
+    "v=(",
+    "{a,b}",
+    "*",
+    "!",
+    "time ",
+    "env ",
+    "\\\n",
+    "$'",
+    "\t",
+    "2>&1",
+    "sh -c ",
+    "h(){ ",
+    "a",
+    "=",
+    "$",
+    "-",
+];
+
+fn tokens(random: &mut Random) -> String {
+    let count = 2 + random.below(14);
+    (0..count).map(|_| random.pick(&TOKENS)).collect()
+}
+
+/// A script by its seed.
 pub(crate) fn script(seed: u64) -> String {
     let mut random = Random::new(seed);
+    if random.below(4) == 0 {
+        return tokens(&mut random);
+    }
     let mut text = list(&mut random, 3);
     if random.below(3) > 0 {
         for _ in 0..=random.below(3) {
