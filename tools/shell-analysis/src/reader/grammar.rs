@@ -9,6 +9,11 @@ use crate::{
 /// Words that only have a meaning where something else went before.
 const MISPLACED: [&str; 12] =
     ["!", "then", "else", "elif", "fi", "do", "done", "esac", "}", "]]", "coproc", "select"];
+/// Words that are no program where a command may begin.
+const RESERVED: [&str; 21] = [
+    "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
+    "function", "if", "in", "select", "then", "until", "while",
+];
 /// Builtins whose arguments may be array assignments.
 const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
 
@@ -268,10 +273,13 @@ impl Reader<'_> {
             Some(name) if name.bytes().any(|it| it.is_ascii_control() || it == b' ') => {
                 self.draft.doubt(Reason::LookalikeProgram, position);
             }
-            Some(
-                "repeat" | "foreach" | "nocorrect" | "-" | "end" | "always" | "[[" | "function",
-            )
-            | Some("coproc" | "select") => self.draft.doubt(Reason::ShellsDiffer, position),
+            Some("repeat" | "foreach" | "nocorrect" | "-" | "end" | "always") => {
+                self.draft.doubt(Reason::ShellsDiffer, position);
+            }
+            // Behind a redirection or an assignment bash takes some of them for what they mean.
+            Some(name) if !word.quoted && RESERVED.contains(&name) => {
+                self.draft.doubt(Reason::Syntax("a program that is no reserved word"), position);
+            }
             Some(_) => {}
         }
     }

@@ -96,6 +96,8 @@ fn each_trick_has_its_reason() {
         ("{ }", Syntax("a command")),
         ("if ; then a; fi", Syntax("a command")),
         ("fi", Syntax("a command that can be followed")),
+        (">f ! a", Syntax("a program that is no reserved word")),
+        ("x=1 if a", Syntax("a program that is no reserved word")),
         ("a | ! b", Syntax("a command that can be followed")),
         ("coproc a", Syntax("a command that can be followed")),
         ("a )", Syntax("an operator between commands")),
