@@ -59,14 +59,14 @@ impl Stage {
         Some(Self { folder, bash })
     }
 
-    /// The stubs that ran.
-    fn run(&self, script: &str) -> BTreeSet<String> {
+    /// The stubs that ran. What one script has left behind writes into no other's log.
+    fn run(&self, seed: u64, script: &str) -> BTreeSet<String> {
         assert!(!script.contains(['/', '~']), "a script stays in its folder: {script:?}");
         let root = self.folder.path();
-        let run = root.join("run");
+        let run = root.join(format!("run-{seed}"));
         // Deep enough that no `cd ..` leaves it.
         let inside = run.join("a/b/c/d");
-        let log = root.join("log");
+        let log = root.join(format!("log-{seed}"));
         fs::create_dir_all(&inside).unwrap();
         fs::write(inside.join("i1"), "i\n").unwrap();
         fs::write(&log, "").unwrap();
@@ -97,9 +97,7 @@ impl Stage {
         let killed = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         assert!(matches!(killed, Ok(()) | Err(rustix::io::Errno::SRCH)), "{killed:?}");
         child.wait().unwrap();
-        let ran = fs::read_to_string(&log).unwrap().lines().map(str::to_owned).collect();
-        fs::remove_dir_all(&run).unwrap();
-        ran
+        fs::read_to_string(&log).unwrap().lines().map(str::to_owned).collect()
     }
 }
 
@@ -123,7 +121,7 @@ fn compare(seeds: impl Iterator<Item = u64>) -> Option<Tally> {
             continue;
         }
         tally.understood += 1;
-        let ran = stage.run(&text);
+        let ran = stage.run(seed, &text);
         tally.programs += ran.len();
         let named: BTreeSet<&str> = understanding.programs().collect();
         let missing: Vec<&String> = ran.iter().filter(|it| !named.contains(it.as_str())).collect();
