@@ -1,7 +1,7 @@
 //! Adds what commands run to the list: behind wrappers, in quoted scripts, for each file found.
 
 use crate::{
-    MAX_DEPTH,
+    MAX_CARRIED,
     doubt::Reason,
     options,
     reader::{self, Draft},
@@ -57,7 +57,7 @@ pub(crate) fn unfold(draft: &mut Draft) {
 /// Puts what a command runs into the draft, and says how it does.
 fn follow(command: &Command, level: usize, draft: &mut Draft) -> Carries {
     let position = command.span.start;
-    if level >= MAX_DEPTH {
+    if level >= MAX_CARRIED {
         draft.doubt(Reason::TooDeep, position);
         return Carries::Nothing;
     }

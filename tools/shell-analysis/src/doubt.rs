@@ -60,7 +60,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong => write!(f, "it is longer than {} characters", crate::MAX_CHARACTERS),
-            Self::TooDeep => write!(f, "it is nested deeper than {} levels", crate::MAX_DEPTH),
+            Self::TooDeep => f.write_str("it is nested too deep"),
             Self::HiddenCharacter(it) => {
                 write!(f, "it has the invisible character U+{:04X}", u32::from(*it))
             }

@@ -56,6 +56,8 @@ pub const MAX_CHARACTERS: usize = 10_000;
 /// Levels of nesting that are followed. A level takes below 3 KiB of stack without optimisation, so
 /// all of them fit into the smallest stack that a thread gets by default.
 pub const MAX_DEPTH: usize = 100;
+/// Programs that one runs by way of another; each is read once more.
+const MAX_CARRIED: usize = 32;
 
 /// Reads a command without running it.
 ///
