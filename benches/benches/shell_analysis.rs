@@ -1,11 +1,13 @@
 //! Reading a shell command, against splitting the same text at blanks.
 //!
 //! A decision about a command is to take below 20 us for a simple one and below 1 ms for one of forty
-//! parts; reading it is the larger share. `answers` asks everything else of what was read.
+//! parts; reading it is the larger share. `answers` asks everything else of what was read. It is CPU
+//! time: nothing here waits.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use toolwright_benches::CpuTime;
 use toolwright_shell_analysis::{
     Understanding, destruction, display, ending, is_read_only, may_change_directory, paths,
     polling, sed_edit, understand,
@@ -38,7 +40,7 @@ fn answers(it: &Understanding) -> usize {
     paths(it).uses.len() + facts.into_iter().chain(told).filter(|it| *it).count()
 }
 
-fn shell_analysis(criterion: &mut Criterion) {
+fn shell_analysis(criterion: &mut Criterion<CpuTime>) {
     let cases = [
         ("simple", "git status".to_owned()),
         ("pipeline", PARTS[1].to_owned()),
@@ -62,5 +64,9 @@ fn shell_analysis(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, shell_analysis);
+criterion_group! {
+    name = benches;
+    config = Criterion::default().with_measurement(CpuTime);
+    targets = shell_analysis
+}
 criterion_main!(benches);

@@ -46,7 +46,9 @@ pub(crate) fn check(command: &Command, draft: &mut Draft) {
         "read" => read(words, draft, position),
         "wait" if !words.iter().any(|it| it.text.starts_with("-p")) => {}
         "unset" | "wait" | "getopts" | "vared" => names(words, draft, position),
-        "printf" | "print" if words.first().is_some_and(|it| it.text.starts_with("-v")) => {
+        "print" if words.iter().any(|it| it.text.starts_with('-')) => changes(),
+        "integer" | "float" if !words.is_empty() => draft.doubt(Reason::Arithmetic, position),
+        "printf" if words.first().is_some_and(|it| it.text.starts_with("-v")) => {
             names(words, draft, position);
         }
         "let" => {
@@ -57,7 +59,7 @@ pub(crate) fn check(command: &Command, draft: &mut Draft) {
                 }
             }
         }
-        "declare" | "typeset" | "local" | "export" | "readonly" | "integer" | "float" => {
+        "declare" | "typeset" | "local" | "export" | "readonly" => {
             declarations(words, draft, position);
         }
         "test" | "[" => {
@@ -120,8 +122,8 @@ fn declarations(words: &[Word], draft: &mut Draft, position: usize) {
             None => (prefix, false),
         };
         let flags = name.starts_with('-') || name.starts_with('+');
-        // `-n` makes a reference, `-i` evaluates whatever is assigned later.
-        let evaluates = flags && name.contains(['n', 'i']) && !name.starts_with("--");
+        // `-n` makes a reference; `-i`, and in zsh `-E` and `-F`, evaluate whatever is assigned.
+        let evaluates = flags && name.contains(['n', 'i', 'E', 'F']) && !name.starts_with("--");
         if evaluates || name.contains('[') || (!assigned && word.literal().is_none()) {
             draft.doubt(Reason::Arithmetic, position);
         }

@@ -82,10 +82,14 @@ impl Draft {
 
 /// Whether a word can be nothing but a number.
 fn is_number(word: &Word) -> bool {
-    use crate::understanding::ExpansionKind::Arithmetic;
+    use crate::understanding::ExpansionKind::{Arithmetic, Brace};
     let whole = |at: &std::ops::Range<usize>| at.start == 0 && at.end == word.text.len();
     match word.expansions.as_slice() {
         [] => !word.text.is_empty() && word.text.bytes().all(|it| it.is_ascii_digit()),
+        [one] if one.kind == Brace && whole(&one.at) => {
+            let digits = |it: char| it.is_ascii_digit() || matches!(it, '{' | '}' | '.' | ',');
+            word.text.chars().all(digits)
+        }
         [one] => one.kind == Arithmetic && whole(&one.at),
         _ => false,
     }
