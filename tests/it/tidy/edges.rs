@@ -5,12 +5,13 @@ use toml::{Table, Value};
 use super::tree::Finding;
 
 /// A member and the members that it may know. Dependencies for tests count too.
-const LAYERS: [(&str, &[&str]); 8] = [
+const LAYERS: &[(&str, &[&str])] = &[
     ("runtime/kernel", &[]),
     ("runtime/contract", &["runtime/kernel"]),
     ("runtime/wire", &["runtime/contract"]),
-    ("tools", &["runtime/contract", "tools/warden"]),
+    ("tools", &["runtime/contract", "tools/warden", "tools/shell-analysis"]),
     ("tools/warden", &[]),
+    ("tools/shell-analysis", &["runtime/contract"]),
     ("actors", &["runtime/kernel", "runtime/contract"]),
     ("actors/journal", &["runtime/contract"]),
     (
