@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use toolwright_actors::{Config, Hook, Rules, Session, SessionClosed, Shares, StartLog};
 use toolwright_contract::{
-    AnyTool, AppState, Cascade, Identity, NameTaken, Registry, SessionContext, Unregistrable,
+    AnyTool, AppState, Cascade, Identity, Registry, SessionContext, Unregistrable,
 };
 
 /// Sets a session of a runtime up; see [`Runtime::session`](crate::Runtime::session). What isn't
@@ -46,7 +46,7 @@ pub struct SessionBuilder {
 /// Why a runtime or a session was not set up. Nothing has started, and nothing is changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
-    /// A tool, or its name, can't be registered.
+    /// A tool can't be registered.
     #[error(transparent)]
     Tools(#[from] Unregistrable),
     /// Something is said of a tool that isn't there.
@@ -73,12 +73,6 @@ pub enum SetupError {
     NoTokio,
 }
 
-impl From<NameTaken> for SetupError {
-    fn from(taken: NameTaken) -> Self {
-        Self::Tools(taken.into())
-    }
-}
-
 impl SessionBuilder {
     pub(crate) fn new(config: Config) -> Self {
         Self { config, cap: None, tool_deadlines: Vec::new(), wrong: None }
@@ -94,26 +88,14 @@ impl SessionBuilder {
     pub fn tools(mut self, tools: impl IntoIterator<Item = AnyTool>) -> Self {
         match Registry::new(tools) {
             Ok(tools) => self.config.tools = tools,
-            Err(taken) => self.is_wrong(taken.into()),
+            Err(wrong) => self.is_wrong(wrong.into()),
         }
         self
     }
 
-    /// The tools on offer, as a [`Pool`](crate::Pool) gives them.
+    /// The tools on offer, registered already.
     pub fn registry(mut self, tools: Registry) -> Self {
         self.config.tools = tools;
-        self
-    }
-
-    /// Which session and which agent it is, for its tools.
-    pub fn identity(mut self, identity: Identity) -> Self {
-        self.config.identity = identity;
-        self
-    }
-
-    /// What the program shares with its tools.
-    pub fn state(mut self, state: AppState) -> Self {
-        self.config.state = state;
         self
     }
 
@@ -139,6 +121,18 @@ impl SessionBuilder {
     /// All that calls share at first.
     pub fn context(mut self, context: SessionContext) -> Self {
         self.config.context = context;
+        self
+    }
+
+    /// Whose session it is: told to tools.
+    pub fn identity(mut self, identity: Identity) -> Self {
+        self.config.identity = identity;
+        self
+    }
+
+    /// What the program shares with the tools.
+    pub fn state(mut self, state: AppState) -> Self {
+        self.config.state = state;
         self
     }
 
@@ -206,6 +200,14 @@ impl SessionBuilder {
     /// Where long results are kept (default: nowhere, and they are cut).
     pub fn results(mut self, folder: impl Into<Option<PathBuf>>) -> Self {
         self.config.results = folder.into();
+        self
+    }
+
+    /// Most characters of text in all the results of one message (default 200,000). What is above
+    /// goes to files, but for results that are no longer than a preview, and for those of tools
+    /// without a limit.
+    pub fn message_chars(mut self, most: usize) -> Self {
+        self.config.message_chars = most;
         self
     }
 
