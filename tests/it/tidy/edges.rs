@@ -23,6 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "actors",
             "actors/journal",
             "tools",
+            "tools/shell-analysis",
         ],
     ),
 ];
