@@ -5,15 +5,26 @@ use toml::{Table, Value};
 use super::tree::Finding;
 
 /// A member and the members that it may know. Dependencies for tests count too.
-const LAYERS: [(&str, &[&str]); 8] = [
+const LAYERS: [(&str, &[&str]); 9] = [
     ("runtime/kernel", &[]),
     ("runtime/contract", &["runtime/kernel"]),
+    ("runtime/permissions", &["runtime/contract", "tools/shell-analysis"]),
     ("runtime/wire", &["runtime/contract"]),
     ("tools", &["runtime/contract", "tools/warden", "tools/shell-analysis"]),
     ("tools/warden", &[]),
     ("tools/shell-analysis", &["runtime/contract"]),
     ("actors", &["runtime/kernel", "runtime/contract"]),
-    ("runtime/host", &["runtime/kernel", "runtime/contract", "runtime/wire", "actors", "tools"]),
+    (
+        "runtime/host",
+        &[
+            "runtime/kernel",
+            "runtime/contract",
+            "runtime/permissions",
+            "runtime/wire",
+            "actors",
+            "tools",
+        ],
+    ),
 ];
 /// Members that may know everything, and that nothing below may know.
 const TOP: [&str; 2] = ["tests", "benches"];
