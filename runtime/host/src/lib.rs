@@ -5,6 +5,7 @@ pub mod pipe;
 pub mod replay;
 mod runtime;
 mod session_builder;
+pub mod settings;
 mod stream;
 
 pub use runtime::{Runtime, RuntimeBuilder};
@@ -23,6 +24,7 @@ pub use toolwright_contract::{
     ResultLimit, RunCx, Safety, SessionContext, SessionId, Stop, StopCause, Tool, ToolError,
     ToolList, ToolResult, ToolUse, ToolUseId, TurnId, Unregistrable, tool,
 };
+pub use toolwright_permissions as permissions;
 #[cfg(unix)]
 pub use toolwright_tools::Processes;
 pub use toolwright_tools::{
