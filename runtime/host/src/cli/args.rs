@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::permissions_args::{self, PermissionsArgs};
 use super::run_args::{self, RunArgs};
 use crate::AnyTool;
 use crate::replay::{Clock, Execute, Live, Options, Siblings, Speed};
@@ -41,6 +42,10 @@ pub(super) enum Command {
     /// what becomes of the others is for --allow, --ask and --deny to say.
     #[command(after_help = run_args::EXAMPLES)]
     Run(RunArgs),
+
+    /// See what permission rules decide, and why.
+    #[command(after_help = permissions_args::EXAMPLES)]
+    Permissions(PermissionsArgs),
 }
 
 const EXAMPLES: &str = "\

@@ -4,6 +4,8 @@ mod args;
 mod differences;
 mod files;
 mod interrupt;
+mod permissions;
+mod permissions_args;
 mod replay;
 mod run;
 mod run_args;
@@ -112,6 +114,7 @@ pub fn run(
     let done = match Cli::try_parse_from(args) {
         Ok(Cli { command: Command::Replay(args) }) => replay::run(args, screen, stop),
         Ok(Cli { command: Command::Run(args) }) => run::run(&args, screen, stop),
+        Ok(Cli { command: Command::Permissions(args) }) => permissions::run(&args, screen),
         Err(error) => {
             let text = error.render();
             match error.exit_code() {
