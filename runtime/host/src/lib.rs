@@ -5,6 +5,7 @@ pub mod pipe;
 pub mod replay;
 mod runtime;
 mod session_builder;
+pub mod settings;
 mod start_log;
 mod stream;
 
@@ -26,6 +27,7 @@ pub use toolwright_contract::{
     ToolList, ToolResult, ToolUse, ToolUseId, TurnId, Unregistrable, tool,
 };
 pub use toolwright_journal as journal;
+pub use toolwright_permissions as permissions;
 #[cfg(unix)]
 pub use toolwright_tools::Processes;
 pub use toolwright_tools::{
