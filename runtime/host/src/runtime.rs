@@ -94,7 +94,7 @@ impl RuntimeBuilder {
         self.each_session(|it| it.tools(tools))
     }
 
-    /// The same, registered already.
+    /// The same, registered already, or as a [`Pool`](crate::Pool) gives them.
     pub fn registry(self, tools: Registry) -> Self {
         self.each_session(|it| it.registry(tools))
     }

@@ -211,7 +211,8 @@ impl SessionBuilder {
         self
     }
 
-    /// Where the starts of calls are recorded (default: nowhere).
+    /// Where the starts of calls are recorded (default: nowhere). One for this session alone: a record
+    /// names a turn by its number, and not its session.
     pub fn journal(mut self, journal: Arc<dyn StartLog>) -> Self {
         self.config.journal = journal;
         self
