@@ -10,6 +10,7 @@ use crate::hooks::Wish;
 /// The tools that a list of rules is about.
 ///
 /// A rule is a tool's name; `Name(*)` is the same, and `*` in a name stands for any letters.
+/// `mcp__server`, or `mcp__server__*`, is every tool of that server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     whole: BTreeSet<String>,
@@ -27,15 +28,19 @@ impl Names {
         for rule in rules {
             let rule: String = rule.into();
             let (name, all) = match rule.split_once('(') {
-                None => (rule.as_str(), true),
-                Some((name, rest)) => (name, rest == "*)"),
+                None => (rule.trim(), true),
+                Some((name, rest)) => (name.trim(), rest == "*)"),
             };
+            let server = name.strip_suffix("__*").filter(|it| it.starts_with("mcp__"));
+            if let Some(server) = server.filter(|it| all && !it.contains('*')) {
+                names.whole.insert(server.to_owned());
+            }
             let list = match (all, name.contains('*')) {
                 (false, _) => &mut names.partly,
                 (true, true) => &mut names.globs,
                 (true, false) => &mut names.whole,
             };
-            list.insert(name.trim().to_owned());
+            list.insert(name.to_owned());
         }
         names
     }
@@ -78,6 +83,20 @@ impl<S: Into<String>, const N: usize> From<[S; N]> for Names {
 }
 
 /// The rules of a session. A deny beats an ask, an ask beats an allow, whatever the order.
+///
+/// ```
+/// use toolwright_actors::{Otherwise, Rules};
+/// use toolwright_contract::Card;
+///
+/// let rules = Rules {
+///     deny: ["WebFetch", "mcp__mail"].into(),
+///     ask: ["Bash"].into(),
+///     allow: ["Edit", "Write"].into(),
+///     otherwise: Otherwise::Deny,
+/// };
+/// // A tool that is denied as a whole need not be offered.
+/// assert!(rules.removes(&Card::of_mcp("mail", "send", "Sends a mail.", None)));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     /// Never start these.
@@ -120,14 +139,14 @@ impl Rules {
     /// Whether a rule denies every call of the tool: a model need not be told of it.
     #[must_use]
     pub fn removes(&self, card: &Card) -> bool {
-        card.names().any(|it| self.deny.covers(it))
+        card.rule_names().any(|it| self.deny.covers(&it))
     }
 
     /// Decides. A rule for a former name of the tool counts like one for its name.
     pub(crate) fn decide(&self, case: &Case<'_>) -> Decision {
         let Case { card, safety, needs_user, own, wish } = *case;
         let tool = &*card.name;
-        let any = |is_meant: &dyn Fn(&str) -> bool| card.names().any(is_meant);
+        let any = |is_meant: &dyn Fn(&str) -> bool| card.rule_names().any(|it| is_meant(&it));
         if self.removes(card) {
             return Decision::Deny(wording::denied(tool));
         }
@@ -231,6 +250,38 @@ mod tests {
         assert!(matches!(of(&deny, "mcp__files__read"), Decision::Deny(_)));
         assert_eq!(of(&deny, "Read"), Decision::Allow);
         assert!(matches!(of(&allow, "mcp__files__read"), Decision::Ask(_)));
+    }
+
+    #[test]
+    fn a_servers_name_is_a_rule_about_each_of_its_tools_and_about_no_other() {
+        let of = |rules: &Rules, server: &str, tool: &str| {
+            let card = Card::of_mcp(server, tool, "", None);
+            let (safety, wish, own) = (Safety::default(), Wish::None, &Permission::Unsaid);
+            let case = Case { card: &card, safety, needs_user: false, own, wish: &wish };
+            match rules.decide(&case) {
+                Decision::Allow => "allow",
+                Decision::Ask(_) => "ask",
+                Decision::Deny(_) => "deny",
+            }
+        };
+        for rule in ["mcp__files", "mcp__files__*", "mcp__files(*)"] {
+            let deny = Rules { deny: [rule].into(), ..Rules::allow_everything() };
+            let ask = Rules { ask: [rule].into(), ..Rules::allow_everything() };
+            let allow = Rules { allow: [rule].into(), ..Rules::default() };
+            for (server, tool, decided) in [
+                ("files", "read", ["deny", "ask", "allow"]),
+                ("files", "a__b", ["deny", "ask", "allow"]),
+                ("files2", "read", ["allow", "allow", "ask"]),
+                ("mail", "files", ["allow", "allow", "ask"]),
+            ] {
+                let all = [&deny, &ask, &allow].map(|it| of(it, server, tool));
+                assert_eq!(all, decided, "{rule} of {server} {tool}");
+            }
+        }
+        let allow = Rules { allow: ["mcp__files"].into(), ..Rules::default() };
+        assert_eq!(of(&allow, "files__more", "read"), "ask", "another server");
+        let dotted = Rules { allow: ["mcp__my_files"].into(), ..Rules::default() };
+        assert_eq!(of(&dotted, "my.files", "read"), "allow", "as its tools are named");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::mcp::mcp_server_name;
 use crate::mode::PermissionMode;
 
 /// Static identity and limits of a tool. What isn't said has the careful default.
@@ -120,6 +121,16 @@ impl Card {
     /// Its name, then its former ones.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.name).chain(&self.aliases).map(|it| &**it)
+    }
+
+    /// The names that a rule may have for it: its own, former ones, and its server's, `mcp__server`,
+    /// which is every tool of that server (Claude Code docs 2.1.240).
+    pub fn rule_names(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let server = match &self.origin {
+            Origin::Mcp { server, .. } => Some(mcp_server_name(server)),
+            Origin::BuiltIn | Origin::Lsp => None,
+        };
+        self.names().map(Cow::Borrowed).chain(server.map(Cow::Owned))
     }
 
     /// Whether the model has to search for the tool before it can call it: outside tools, unless

@@ -17,7 +17,12 @@ pub const MOST_RESULT_CHARS: usize = 500_000;
 /// registered.
 #[must_use]
 pub fn mcp_name(server: &str, tool: &str) -> String {
-    format!("mcp__{}__{}", plain(server), plain(tool))
+    format!("{}__{}", mcp_server_name(server), plain(tool))
+}
+
+/// The name by which a rule is about all tools of a server: `mcp__<server>`.
+pub(crate) fn mcp_server_name(server: &str) -> String {
+    format!("mcp__{}", plain(server))
 }
 
 fn plain(name: &str) -> String {
