@@ -10,9 +10,15 @@
 //! - Whether deferred tools are sent as such is settled with the first tool.
 //! - Only [`ToolList::renew`] begins anew: where the cache is lost anyway, as after a compaction.
 //!
+//! Whoever sends the requests holds the list, beside the messages that follow it, and lets it
+//! follow the tools of the session before each request. A session can't hold it: it sees calls and
+//! no requests, so it knows neither when one is sent, nor when the messages are compacted, nor
+//! whether the model that it goes to can load what is deferred.
+//!
 //! Fields and limits of a definition are those of the Messages API (platform docs, read with
 //! 2.1.240).
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Serialize, Serializer};
@@ -84,7 +90,7 @@ struct Definition<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
-    input_schema: Value,
+    input_schema: Cow<'a, Value>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     strict: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -158,10 +164,14 @@ impl ToolList {
         let card = tool.card();
         tool.check().ok()?;
         let schema = tool.schema().ok()?;
+        let input_schema = match card.strict {
+            true => Cow::Owned(for_strict(schema).ok()?),
+            false => Cow::Borrowed(schema),
+        };
         let definition = Definition {
             name: &card.name,
             description: description(tool),
-            input_schema: if card.strict { for_strict(schema).ok()? } else { schema.clone() },
+            input_schema,
             strict: card.strict,
             defer_loading: self.defers(card),
         };
