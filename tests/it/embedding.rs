@@ -75,6 +75,15 @@ fn a_session_that_is_started_outside_tokio_says_so() {
     assert_eq!(error, SetupError::NoTokio);
 }
 
+#[test]
+fn a_session_that_is_started_without_timers_says_so() {
+    let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let started = tokio.block_on(scripted().build().unwrap().session().start());
+    let error = started.expect_err("it could keep no deadline");
+    assert_eq!(error, SetupError::NoTimers);
+    assert!(error.to_string().contains("`enable_time`"), "{error}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_not_taken_leaves_its_turn_and_its_session_as_they_were() {
     let house = house(&scripted().build().unwrap()).await;

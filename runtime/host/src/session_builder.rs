@@ -71,6 +71,12 @@ pub enum SetupError {
     /// It was to be started outside tokio.
     #[error("a session runs on the caller's tokio runtime: await its start inside one")]
     NoTokio,
+    /// It was to be started on a tokio runtime without timers.
+    #[error(
+        "a session needs the timers of its tokio runtime: build that with `enable_time` or \
+         `enable_all`"
+    )]
+    NoTimers,
 }
 
 impl SessionBuilder {
@@ -229,6 +235,9 @@ impl SessionBuilder {
         if tokio::runtime::Handle::try_current().is_err() {
             return Err(SetupError::NoTokio);
         }
+        if !has_timers() {
+            return Err(SetupError::NoTimers);
+        }
         toolwright_actors::start(config).await.map_err(|SessionClosed| SetupError::NotStarted)
     }
 
@@ -262,6 +271,12 @@ impl std::fmt::Debug for SessionBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SessionBuilder").field("wrong", &self.wrong).finish_non_exhaustive()
     }
+}
+
+/// Whether tokio's timers are on. It tells so only by a panic, which is caught here, so that nothing
+/// is started that would end by it.
+fn has_timers() -> bool {
+    std::panic::catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO))).is_ok()
 }
 
 pub(crate) fn cap(most: u16, of: &'static str) -> Result<NonZeroU16, SetupError> {
