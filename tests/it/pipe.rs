@@ -170,7 +170,7 @@ async fn a_line_that_is_no_call_is_told_with_its_number_and_the_rest_goes_on() {
     insta::assert_snapshot!(faults.join("\n"), @r#"
     line 1: neither a tool_use block, nor a permission_answer, nor the end of a message (a blank line or a message_stop): skipped; send nothing else
     line 2: not a line of JSON that is understood (expected ident at line 1 column 2): write each block on one line
-    line 3: not a line of JSON that is understood (invalid type: integer `1`, expected a string at line 1 column 9): write each block on one line
+    line 3: neither a tool_use block, nor a permission_answer, nor the end of a message (a blank line or a message_stop): skipped; send nothing else
     line 4: a tool_use without a usable id: skipped; give it one of 1 to 1024 bytes
     line 6: the message has two tool_use blocks with the id a: leave the second one out
     line 7: a permission_answer without its number or its decision: skipped; give "request" the number that was asked under, and "allow" true or false
@@ -187,9 +187,30 @@ async fn a_block_with_an_id_is_answered_whatever_else_is_wrong_with_it() {
     pipe.say("{\"type\":\"tool_use\",\"id\":\"a\"}\n").await;
     pipe.say("{\"type\":\"tool_use\",\"id\":\"b\",\"name\":\"Scripted\"}\n").await;
     pipe.say(&call("c", json!([1]))).await;
+    pipe.say("{\"type\":\"tool_use\",\"id\":\"d\",\"name\":5,\"input\":{}}\n").await;
+    let half_an_emoji =
+        r#"{"type":"tool_use","id":"e","name":"Scripted","input":{"say":"\ud83d"}}"#;
+    pipe.say(&format!("{half_an_emoji}\n")).await;
     let (said, _) = pipe.end().await;
-    assert!(said[..3].iter().all(|it| it["is_error"] == true), "{said:?}");
-    assert_eq!(short(&said[3]), "user a b c");
+    assert!(said[..5].iter().all(|it| it["is_error"] == true), "{said:?}");
+    assert!(
+        short(&said[4]).contains(r#"You sent (16 bytes): {"say":"\ud83d"}"#),
+        "{}",
+        short(&said[4])
+    );
+    assert_eq!(short(&said[5]), "user a b c d e");
+}
+
+#[tokio::test(start_paused = true)]
+async fn fields_of_another_kind_of_line_are_nobodys_business() {
+    let mut pipe = Pipe::open(Asking::Headless);
+    let more = json!({
+        "type": "tool_use", "id": "a", "name": "Scripted", "input": {},
+        "request": "r", "allow": "yes", "message": {"role": "assistant"},
+    });
+    pipe.say(&format!("{more}\n")).await;
+    let (said, served) = pipe.end().await;
+    assert_eq!((shorts(&said), served.faults), (vec!["a ran".to_owned(), "user a".to_owned()], 0));
 }
 
 #[tokio::test(start_paused = true)]

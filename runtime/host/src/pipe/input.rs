@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use toolwright_contract::{RawInput, RequestId, ToolUse};
 use toolwright_wire::{MAX_LINE_BYTES, SseDecoder, WireEvent};
 
@@ -170,17 +171,25 @@ impl Lines {
     }
 }
 
-/// A line that may be understood.
+/// A line that may be understood. Its fields are read when it is known which of them count.
 #[derive(Deserialize)]
 struct Said {
-    #[serde(rename = "type", default)]
-    kind: String,
-    id: Option<String>,
-    name: Option<String>,
-    input: Option<Value>,
-    request: Option<RequestId>,
-    allow: Option<bool>,
-    message: Option<String>,
+    #[serde(rename = "type")]
+    kind: Field,
+    id: Field,
+    name: Field,
+    input: Field,
+    request: Field,
+    allow: Field,
+    message: Field,
+}
+
+/// A field's text, which need not be what JSON takes for a value: half an escaped character, as
+/// models send them, spoils the field alone.
+type Field = Option<Box<RawValue>>;
+
+fn read<T: DeserializeOwned>(field: &Field) -> Option<T> {
+    serde_json::from_str(field.as_ref()?.get()).ok()
 }
 
 fn read_line(text: &[u8], line: usize) -> Result<Fed, String> {
@@ -190,39 +199,55 @@ fn read_line(text: &[u8], line: usize) -> Result<Fed, String> {
     let said: Said = serde_json::from_slice(text).map_err(|it| {
         format!("not a line of JSON that is understood ({it}): write each block on one line")
     })?;
-    match &*said.kind {
-        "tool_use" => call(said, line),
-        "message_stop" => Ok(Fed::End),
-        "permission_answer" => answer(said),
-        _ => Err("neither a tool_use block, nor a permission_answer, nor the end of a message \
-             (a blank line or a message_stop): skipped; send nothing else"
-            .to_owned()),
+    match read::<String>(&said.kind).as_deref() {
+        Some("tool_use") => call(&said, line),
+        Some("message_stop") => Ok(Fed::End),
+        Some("permission_answer") => answer(&said),
+        Some(_) | None => {
+            Err("neither a tool_use block, nor a permission_answer, nor the end of a \
+             message (a blank line or a message_stop): skipped; send nothing else"
+                .to_owned())
+        }
     }
 }
 
 /// A block with an id is always answered: what is wrong with the rest is told to the model.
-fn call(said: Said, line: usize) -> Result<Fed, String> {
-    let id = said.id.filter(|it| !it.is_empty() && it.len() <= MAX_ID_BYTES).ok_or_else(|| {
+fn call(said: &Said, line: usize) -> Result<Fed, String> {
+    let is_usable = |it: &String| !it.is_empty() && it.len() <= MAX_ID_BYTES;
+    let id = read::<String>(&said.id).filter(is_usable).ok_or_else(|| {
         format!("a tool_use without a usable id: skipped; give it one of 1 to {MAX_ID_BYTES} bytes")
     })?;
-    let input = said.input.map_or_else(
-        || RawInput::Malformed { raw: String::new(), error: "the block has no input".to_owned() },
-        RawInput::Json,
-    );
-    let call = ToolUse { id: id.into(), name: said.name.unwrap_or_default(), input };
+    let input = match said.input.as_ref().map(|it| (it, serde_json::from_str(it.get()))) {
+        Some((_, Ok(json))) => RawInput::Json(json),
+        Some((raw, Err(error))) => {
+            RawInput::Malformed { raw: raw.get().to_owned(), error: error.to_string() }
+        }
+        None => {
+            let error = "the block has no input".to_owned();
+            RawInput::Malformed { raw: String::new(), error }
+        }
+    };
+    let call = ToolUse { id: id.into(), name: read(&said.name).unwrap_or_default(), input };
     Ok(Fed::Call { line: Some(line), call })
 }
 
-fn answer(said: Said) -> Result<Fed, String> {
-    let (Some(request), Some(allow)) = (said.request, said.allow) else {
+fn answer(said: &Said) -> Result<Fed, String> {
+    let (Some(request), Some(allow)) = (read(&said.request), read(&said.allow)) else {
         return Err("a permission_answer without its number or its decision: skipped; give \
                     \"request\" the number that was asked under, and \"allow\" true or false"
             .to_owned());
     };
-    let answer = match (allow, said.input) {
+    let answer = match (allow, &said.input) {
         (true, None) => Answer::Allow,
-        (true, Some(input)) => Answer::AllowWith(input),
-        (false, _) => Answer::Deny(said.message.unwrap_or_else(|| "The user said no.".to_owned())),
+        (true, Some(input)) => {
+            Answer::AllowWith(serde_json::from_str(input.get()).map_err(|it| {
+                format!("a permission_answer with an input that is no JSON ({it}): skipped")
+            })?)
+        }
+        (false, _) => {
+            let message = read(&said.message);
+            Answer::Deny(message.unwrap_or_else(|| "The user said no.".to_owned()))
+        }
     };
     Ok(Fed::Answer(request, answer))
 }
