@@ -25,6 +25,16 @@ async fn a_turn_keeps_the_tools_that_it_was_opened_with() {
     house.close().await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_call_finds_for_calls_of_its_own_the_tools_that_its_turn_has() {
+    let house = House::open().await;
+    let mut turn = house.session.turn().await.unwrap();
+    house.session.set_tools(Registry::default());
+    turn.submit(call("a", json!({"nested": [{"nested": [{"say": "b"}]}]}))).await.unwrap();
+    assert_eq!(texts(&turn.finish().await), ["b"]);
+    house.close().await;
+}
+
 #[test]
 fn the_simple_mode_is_a_small_part_of_all_tools() {
     let gates = Gates { only: Some(SIMPLE_TOOLS.map(str::to_owned).into()), ..Gates::default() };

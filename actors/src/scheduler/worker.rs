@@ -64,6 +64,7 @@ async fn run(work: Work, cleared: Cleared) -> Outcome {
         stop: work.stop.clone(),
         asked: work.asked,
         of: work.of,
+        tools: work.tools.clone(),
         width: Mutex::new(Width { share: work.share, nests: 0 }),
         over: CancellationToken::new(),
     });
@@ -117,6 +118,7 @@ struct Call {
     stop: Stop,
     asked: Option<Arc<Asked>>,
     of: AnyTool,
+    tools: Arc<Registry>,
     width: Mutex<Width>,
     /// Cancelled when the tool has ended: what it has left behind must end too.
     over: CancellationToken,
@@ -157,7 +159,8 @@ impl Call {
             return calls.into_iter().map(too_deep).collect();
         }
         let lent = LentWidth::of(&self);
-        let parent = Parent { id: &self.id, depth, asked: self.asked.clone() };
+        let (tools, asked) = (self.tools.clone(), self.asked.clone());
+        let parent = Parent { id: &self.id, tools, depth, asked };
         let results = run_nested(&self.house, parent, calls, &self.stop, &self.over).await;
         let (resumed, back) = oneshot::channel();
         if lent.end(resumed) {

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{
-    CallIx, Cascade, Content, EVENT_VERSION, EventKind, HowEnded, Progress, Stop, StopCause,
-    ToolResult, ToolUse, ToolUseId, TurnId, wording,
+    CallIx, Cascade, Content, EVENT_VERSION, EventKind, HowEnded, Progress, Registry, Stop,
+    StopCause, ToolResult, ToolUse, ToolUseId, TurnId, wording,
 };
 
 use toolwright_kernel::Policy;
@@ -261,6 +261,8 @@ impl fmt::Debug for Stopper {
 /// A call on whose behalf a turn is opened.
 pub(crate) struct Parent<'a> {
     pub(crate) id: &'a ToolUseId,
+    /// The tools of its own turn, whatever is on offer by now.
+    pub(crate) tools: Arc<Registry>,
     /// How many calls the turn is nested in.
     pub(crate) depth: u32,
     /// Whom a question about a call of the turn holds up.
@@ -285,6 +287,7 @@ pub(super) async fn open(
         cascade: cascade.into(),
         width: house.width.get(),
     });
+    let tools = parent.as_ref().map_or_else(|| house.tools(), |it| it.tools.clone());
     let (depth, asked) = parent.map_or((0, None), |it| (it.depth, it.asked));
     let inbox =
         Arc::new(Inbox::new(house.desk.clone(), turn, asked, Room::new(house.message_chars)));
@@ -292,7 +295,7 @@ pub(super) async fn open(
     let orphaned = CancellationToken::new();
     let args = SchedulerArgs {
         house: house.clone(),
-        tools: house.tools(),
+        tools,
         lineage: Lineage { turn, depth },
         policy: Policy { cascade, ..house.policy },
         lanes: house.desk.lanes_for(house.width, &inbox),

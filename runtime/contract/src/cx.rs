@@ -147,8 +147,8 @@ pub struct CheckCx {
 
 /// Runs calls on behalf of a call: the only way from a tool back into the runtime.
 pub trait Nest: Send + Sync {
-    /// Runs `calls` as a turn of their own and gives their results, in order. The calling tool
-    /// gives its width back meanwhile; stopping it stops them.
+    /// Runs `calls` as a turn of their own, with the tools of the calling one's turn, and gives their
+    /// results, in order. The calling tool gives its width back meanwhile; stopping it stops them.
     fn nest(&self, calls: Vec<ToolUse>) -> Pin<Box<dyn Future<Output = Vec<ToolResult>> + Send>>;
     /// Shows what the call is doing. Never blocks; may be dropped when nobody keeps up.
     fn progress(&self, text: String);
