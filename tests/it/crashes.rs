@@ -3,11 +3,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use harness::{House, call, texts};
+use harness::{House, call, call_of, texts};
 use serde_json::json;
 use tokio::time::Instant;
-use toolwright::{AfterAnswer, BeforeAnswer, Hook, Matcher, StartAck, StartLog, StartRecord};
+use toolwright::ToolError::Stopped;
+use toolwright::{AfterAnswer, BeforeAnswer, Hook, Matcher, StartAck, StartLog, StartRecord, tool};
 use toolwright_contract::{EventKind, HowEnded};
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_ends_as_if_stopped_though_nobody_stopped_it_is_told_as_crashed() {
+    let lies = tool("Lies", "Gives up.").run(async |_: Nothing, _| Err::<String, _>(Stopped));
+    let house = House::with_tools([lies], |_| {}).await;
+    let results = house.run([call_of("Lies", "a", json!({}))]).await;
+    assert_eq!(results.ended, [HowEnded::Crashed]);
+    assert!(texts(&results)[0].contains("nobody had stopped it"), "{:?}", texts(&results));
+    house.close().await;
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_in_any_part_of_a_tool_concerns_its_call_alone() {

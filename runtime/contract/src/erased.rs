@@ -164,7 +164,11 @@ fn outcome<T: Tool>(tool: &T, returned: Result<Output<T::Output>, ToolError>) ->
         Err(ToolError::Failed { message, cascades }) => {
             Outcome::new(Verdict::Bad { cascades }, message)
         }
-        Err(ToolError::Stopped) => Outcome::new(Verdict::Stopped, String::new()),
+        // Read only if nobody has told the call to stop: who did says so otherwise.
+        Err(ToolError::Stopped) => Outcome::new(
+            Verdict::Stopped,
+            wording::crashed("it ended as if stopped, and nobody had stopped it"),
+        ),
     }
 }
 
