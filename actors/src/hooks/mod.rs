@@ -34,6 +34,41 @@ type Before = dyn Fn(BeforeCall) -> Answering<BeforeAnswer> + Send + Sync;
 type After = dyn Fn(AfterCall) -> Answering<AfterAnswer> + Send + Sync;
 
 /// A callback of the embedder.
+///
+/// ```
+/// # use serde_json::json;
+/// # use toolwright_actors::{Config, Rules, start};
+/// # use toolwright_contract::{Registry, ToolUse, tool};
+/// use toolwright_actors::{AfterAnswer, BeforeAnswer, Hook, HookDecision, Matcher};
+///
+/// let guard = Hook::before("guard", Matcher::Names(vec!["Send".to_owned()]), async |call| {
+///     let no = || HookDecision::Deny("Nobody writes to Atlantis.".to_owned());
+///     let decision = (call.input["to"] == "Atlantis").then(no);
+///     BeforeAnswer { decision, ..BeforeAnswer::default() }
+/// });
+/// let clerk = Hook::after("clerk", Matcher::All, async |call| {
+///     AfterAnswer { context: Some(format!("{} was {:?}.", call.id, call.kind)) }
+/// });
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Letter { to: String }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let send = tool("Send", "Sends a letter.").run(async |it: Letter, _| Ok(it.to));
+/// # let mut config = Config::new(Registry::new([send])?);
+/// # config.rules = Rules::allow_everything();
+/// config.hooks = vec![guard, clerk];
+/// # let session = start(config).await?;
+///
+/// let mut turn = session.turn().await?;
+/// turn.submit(ToolUse::new("toolu_1", "Send", json!({"to": "Rome"}))).await?;
+/// turn.submit(ToolUse::new("toolu_2", "Send", json!({"to": "Atlantis"}))).await?;
+/// let results = turn.finish().await;
+/// assert_eq!(results.results[1].content.text(), "Nobody writes to Atlantis.");
+/// assert_eq!(results.notes, ["toolu_1 was Success."]);
+/// # session.shutdown().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Hook {
     name: Arc<str>,

@@ -228,7 +228,8 @@ impl Session {
     }
 
     /// Questions to a person from now on, and those that are open. While nobody listens, a call
-    /// that needs an answer is denied. A second listener replaces the first.
+    /// that needs an answer is denied. A second listener replaces the first. A question that was
+    /// heard stays open when its listener goes, for the next one: where none will come, interrupt.
     #[must_use]
     pub fn questions(&self) -> mpsc::UnboundedReceiver<Question> {
         let (sender, receiver) = mpsc::unbounded_channel();

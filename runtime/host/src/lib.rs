@@ -35,6 +35,7 @@ pub use toolwright_tools::{
 };
 #[cfg(target_os = "linux")]
 pub use toolwright_tools::{Warden, serve_as_warden};
+pub use toolwright_wire as wire;
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

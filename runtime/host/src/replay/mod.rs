@@ -197,6 +197,26 @@ pub type Watcher = Arc<dyn Fn(f64) + Send + Sync>;
 /// When `stop` is cancelled, the turn that is being replayed is discarded, which answers each of
 /// its calls, and the rest is left out.
 ///
+/// ```
+/// use std::sync::Arc;
+/// use tokio_util::sync::CancellationToken;
+/// use toolwright::replay::{HistoryLog, Options, replay};
+/// use toolwright::wire::read_recording;
+///
+/// let transcript = br#"
+/// {"type":"assistant","uuid":"1","timestamp":"2026-11-30T10:00:00.000Z","message":{"id":"msg","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Read","input":{"file_path":"a"}}]}}
+/// {"type":"user","uuid":"2","parentUuid":"1","timestamp":"2026-11-30T10:00:02.500Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"one line"}]}}
+/// "#;
+/// let recording = read_recording(&transcript[..])?;
+/// let (stop, watcher) = (CancellationToken::new(), Arc::new(|_| {}));
+/// let log = HistoryLog::default();
+/// let (replayed, _) = replay(recording, Options::default(), log, &stop, watcher)?;
+///
+/// assert_eq!((replayed.figures.calls, replayed.figures.makespan_us), (1, 2_500_000));
+/// assert!(replayed.figures.violations.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// [`ReplayError`]. What is wrong with the recording, or with what the runtime did with it, is
@@ -214,6 +234,30 @@ pub fn replay(
 /// Replays a recording with real tools, in a copy of the tree that it began with, on the real
 /// clock. Calls of tools that don't run are answered from the recording, at once. That a result
 /// differs from the recorded one is no error but told in [`Replayed::compared`].
+///
+/// ```no_run
+/// use std::{fs::File, io::BufReader, sync::Arc};
+/// use tokio_util::sync::CancellationToken;
+/// use toolwright::built_in_tools;
+/// use toolwright::replay::{HistoryLog, Live, Options, replay_live};
+/// use toolwright::wire::read_recording;
+///
+/// let recording = read_recording(BufReader::new(File::open("session.jsonl")?))?;
+/// let live = Live {
+///     tree: "before".into(),
+///     into: "copy".into(),
+///     only: ["Read", "Write", "Edit"].map(str::to_owned).into(),
+///     commands: false,
+///     tools: built_in_tools(),
+/// };
+/// let (stop, watcher) = (CancellationToken::new(), Arc::new(|_| {}));
+/// let (options, log) = (Options::default(), HistoryLog::default());
+/// let (replayed, _) = replay_live(recording, &live, options, log, &stop, watcher)?;
+/// for call in replayed.compared.iter().filter(|it| !it.same) {
+///     println!("{} {}", call.tool, call.id);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
