@@ -1,7 +1,6 @@
-//! `Bash` against a bare spawn of the same shell: what the pipeline and the warden cost a command,
-//! and how fast a flood of output is read.
+//! `Bash` against a bare spawn of the same shell: one command, and a flood of output.
 //!
-//! Divide a figure by that of its floor in the same run.
+//! Shows what the pipeline and the warden cost. Divide a figure by that of its floor in the same run.
 #![allow(clippy::expect_used, reason = "a benchmark that can't run has nothing to say")]
 #![allow(clippy::disallowed_methods, reason = "the floor spawns by itself")]
 
