@@ -17,21 +17,22 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// it is, but for `5000.0` where a whole number is wanted, which becomes `5000`.
 pub(super) fn coerce(whole: &Value, input: &mut Value) {
     let mut place = Place::default();
-    place.add(whole, whole);
+    place.add(whole, whole, false);
     at(whole, &place, input);
 }
 
 /// What may stand at one place of the input, as far as the schema says.
 #[derive(Default)]
 struct Place<'a> {
-    schemas: Vec<&'a Value>,
+    /// Each with whether it is one of several that an input may choose from.
+    schemas: Vec<(&'a Value, bool)>,
     /// Something may stand here that no schema describes.
     anything: bool,
 }
 
 impl<'a> Place<'a> {
     /// Adds a schema, and those that speak of the same place.
-    fn add(&mut self, whole: &'a Value, schema: &'a Value) {
+    fn add(&mut self, whole: &'a Value, schema: &'a Value, chosen: bool) {
         if self.anything || self.schemas.len() >= CANDIDATES {
             self.anything = true;
             return;
@@ -40,22 +41,23 @@ impl<'a> Place<'a> {
             self.anything |= schema != &Value::Bool(false);
             return;
         };
-        self.schemas.push(schema);
+        self.schemas.push((schema, chosen));
         if let Some(reference) = map.get("$ref") {
             match resolve(whole, reference) {
-                Some(target) => self.add(whole, target),
+                Some(target) => self.add(whole, target, chosen),
                 None => self.anything = true,
             }
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
-            let branches = map.get(keyword).and_then(Value::as_array);
-            branches.into_iter().flatten().for_each(|it| self.add(whole, it));
+            let Some(Value::Array(branches)) = map.get(keyword) else { continue };
+            let chosen = chosen || (keyword != "allOf" && branches.len() > 1);
+            branches.iter().for_each(|it| self.add(whole, it, chosen));
         }
     }
 
     fn admits(&self, kind: &str) -> bool {
         self.anything
-            || self.schemas.iter().any(|schema| match schema.get("type") {
+            || self.schemas.iter().any(|(schema, _)| match schema.get("type") {
                 Some(Value::Array(types)) => types.iter().any(|it| it == kind),
                 Some(only) => only == kind,
                 // What says nothing itself leaves it to what it is made of.
@@ -67,16 +69,15 @@ impl<'a> Place<'a> {
 
     fn field(&self, whole: &'a Value, name: &str) -> Self {
         let mut place = Self { anything: self.anything, ..Self::default() };
-        let composed = self.schemas.len() > 1;
-        for schema in &self.schemas {
+        for &(schema, chosen) in &self.schemas {
             if schema.get("patternProperties").is_some() {
                 place.anything = true;
             }
             let named = schema.get("properties").and_then(|it| it.get(name));
             match named.or_else(|| schema.get("additionalProperties")) {
-                Some(described) => place.add(whole, described),
+                Some(described) => place.add(whole, described, chosen),
                 // One of several may leave it free, unless it can't be meant.
-                None if composed && takes_objects(schema) => place.anything = true,
+                None if chosen && takes_objects(schema) => place.anything = true,
                 None => {}
             }
         }
@@ -85,10 +86,10 @@ impl<'a> Place<'a> {
 
     fn item(&self, whole: &'a Value, at: usize) -> Self {
         let mut place = Self { anything: self.anything, ..Self::default() };
-        for schema in &self.schemas {
+        for &(schema, chosen) in &self.schemas {
             let first = schema.get("prefixItems").and_then(|it| it.get(at));
             if let Some(described) = first.or_else(|| schema.get("items")) {
-                place.add(whole, described);
+                place.add(whole, described, chosen);
             }
         }
         place

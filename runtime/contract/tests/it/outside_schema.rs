@@ -180,6 +180,22 @@ fn a_pattern_that_takes_forever_is_a_misfit() {
 }
 
 #[test]
+fn a_number_as_text_is_one_where_all_parts_of_a_schema_leave_no_choice() {
+    let page = || json!({"properties": {"page": {"type": "integer"}}, "required": ["page"]});
+    for composed in [
+        json!({"type": "object", "allOf": [page(), {"type": "object"}]}),
+        json!({"type": "object", "anyOf": [{"$ref": "#/$defs/p"}], "$defs": {"p": page()}}),
+        json!({"type": "object", "required": ["page"], "$ref": "#/$defs/p", "$defs": {"p": page()}}),
+    ] {
+        assert_eq!(told(composed.clone(), json!({"page": "2"})), "", "{composed}");
+        assert_ne!(told(composed, json!({"page": "two"})), "");
+    }
+    let chosen =
+        json!({"type": "object", "anyOf": [page(), {"type": "object", "required": ["page"]}]});
+    assert_eq!(told(chosen, json!({"page": "two"})), "");
+}
+
+#[test]
 fn a_number_as_text_stays_text_where_the_schema_leaves_a_choice() {
     let passed = |schema: Value, input: Value| {
         let tools = Registry::new([outside(schema).unwrap()]).unwrap();
