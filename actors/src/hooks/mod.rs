@@ -41,6 +41,10 @@ type After = dyn Fn(AfterCall) -> Answering<AfterAnswer> + Send + Sync;
 /// # use toolwright_contract::{Registry, ToolUse, tool};
 /// use toolwright_actors::{AfterAnswer, BeforeAnswer, Hook, HookDecision, Matcher};
 ///
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct Letter { to: String }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let guard = Hook::before("guard", Matcher::Names(vec!["Send".to_owned()]), async |call| {
 ///     let no = || HookDecision::Deny("Nobody writes to Atlantis.".to_owned());
 ///     let decision = (call.input["to"] == "Atlantis").then(no);
@@ -49,10 +53,6 @@ type After = dyn Fn(AfterCall) -> Answering<AfterAnswer> + Send + Sync;
 /// let clerk = Hook::after("clerk", Matcher::All, async |call| {
 ///     AfterAnswer { context: Some(format!("{} was {:?}.", call.id, call.kind)) }
 /// });
-/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// # struct Letter { to: String }
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let send = tool("Send", "Sends a letter.").run(async |it: Letter, _| Ok(it.to));
 /// # let mut config = Config::new(Registry::new([send])?);
 /// # config.rules = Rules::allow_everything();

@@ -219,7 +219,7 @@ async fn whatever_a_run_comes_to_is_an_outcome() {
     Good: hello
     Bad { cascades: false }: it failed
     Bad { cascades: true }: it failed badly
-    Stopped: 
+    Stopped: <tool_use_error>Error: the tool crashed: it ended as if stopped, and nobody had stopped it. What it had done by then is unknown.</tool_use_error>
     Crashed: <tool_use_error>Error: the tool crashed: no mood for run. What it had done by then is unknown.</tool_use_error>
     Good: <tool_use_error>The tool succeeded, but its output could not be shown: no mood for map</tool_use_error>
     <tool_use_error>Error: the tool crashed: a formatted panic. What it had done by then is unknown.</tool_use_error>
