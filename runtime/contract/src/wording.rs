@@ -72,20 +72,27 @@ pub(crate) fn unexpected_parameter(path: &str) -> String {
 
 /// A value of the right type that is out of range, or no option. `expected` has its own quotes.
 pub(crate) fn misfit_parameter(path: &str, expected: &str, provided: &str) -> String {
-    let path = quote(path, QUOTE_CHARS);
     let provided = quote(provided, QUOTE_CHARS);
     let expected = quote(expected, 2 * QUOTE_CHARS);
-    format!("The parameter `{path}` value is expected as {expected} but provided as `{provided}`")
+    let place = place(path);
+    format!("The {place} value is expected as {expected} but provided as `{provided}`")
 }
 
 pub(crate) fn refused_parameter(path: &str, why: &str) -> String {
-    let (path, why) = (quote(path, QUOTE_CHARS), quote(why, QUOTE_CHARS));
-    format!("The parameter `{path}` is not accepted: {why}")
+    format!("The {} is not accepted: {}", place(path), quote(why, QUOTE_CHARS))
+}
+
+/// What a line is about; the root has no name.
+fn place(path: &str) -> String {
+    match path {
+        "" => "input".to_owned(),
+        path => format!("parameter `{}`", quote(path, QUOTE_CHARS)),
+    }
 }
 
 pub(crate) fn one_of(options: &[String]) -> String {
     let options: Vec<_> = options.iter().map(|it| format!("`{it}`")).collect();
-    options.join(" or ")
+    if options.is_empty() { "absent".to_owned() } else { options.join(" or ") }
 }
 
 pub(crate) fn and_more(problems: usize) -> String {

@@ -180,6 +180,23 @@ fn a_pattern_that_takes_forever_is_a_misfit() {
 }
 
 #[test]
+fn what_no_input_or_no_value_can_fit_is_told_all_the_same() {
+    let told: Vec<_> = [
+        (json!({"type": "object", "minProperties": 2}), json!({"a": 1})),
+        (json!({"type": "object", "not": {}}), json!({})),
+        (json!({"type": "object", "properties": {"a": {"enum": []}}}), json!({"a": 1})),
+    ]
+    .into_iter()
+    .map(|(schema, input)| told(schema, input).lines().skip(1).collect::<String>())
+    .collect();
+    insta::assert_snapshot!(told.join("\n"), @"
+    The input value is expected as at least `2` fields but provided as `1`</tool_use_error>
+    The input is not accepted: {} is not allowed for {}</tool_use_error>
+    The parameter `a` value is expected as absent but provided as `1`</tool_use_error>
+    ");
+}
+
+#[test]
 fn a_number_as_text_is_one_where_all_parts_of_a_schema_leave_no_choice() {
     let page = || json!({"properties": {"page": {"type": "integer"}}, "required": ["page"]});
     for composed in [
