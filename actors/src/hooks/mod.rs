@@ -63,7 +63,7 @@ type After = dyn Fn(AfterCall) -> Answering<AfterAnswer> + Send + Sync;
 /// turn.submit(ToolUse::new("toolu_1", "Send", json!({"to": "Rome"}))).await?;
 /// turn.submit(ToolUse::new("toolu_2", "Send", json!({"to": "Atlantis"}))).await?;
 /// let results = turn.finish().await;
-/// assert_eq!(results.results[1].content.text(), "Nobody writes to Atlantis.");
+/// assert!(results.results[1].content.text().contains("Nobody writes to Atlantis."));
 /// assert_eq!(results.notes, ["toolu_1 was Success."]);
 /// # session.shutdown().await;
 /// # Ok(())
