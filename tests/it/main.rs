@@ -19,6 +19,7 @@ mod empty_house;
 mod hooks;
 mod input;
 mod journal;
+mod journaled_sessions;
 mod lanes;
 mod live_replay;
 mod loose_ends;

@@ -5,10 +5,11 @@ use std::io;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{Registry, Unregistrable};
+use toolwright_journal::Policy;
 
 use super::run_args::RunArgs;
 use super::{INTERRUPTED, Screen, TERMINATED, USAGE, files};
-use crate::pipe::{End, Line, Served, Stops, serve};
+use crate::pipe::{End, Line, Served, Stops, serve, serve_resumed};
 use crate::{AnyTool, Names, Otherwise, Rules, Runtime, SessionBuilder, SessionClosed, SetupError};
 
 /// Lines that wait for their reader before no more are made.
@@ -85,12 +86,16 @@ fn pass_through(
     if let Err(error) = hear_termination(&runtime, &stops.terminate) {
         return Ok(Err(RunError::Runtime(error)));
     }
-    let (asking, events) = (args.asking(), args.events);
+    let (asking, events, resume) = (args.asking(), args.events, args.resume);
     let (sender, mut lines) = mpsc::channel(WAITING);
     let serving = runtime.spawn(async move {
-        let session = session.start().await?;
         let input = tokio::io::stdin();
-        Ok::<_, RunError>(serve(session, asking, events, input, sender, &stops).await?)
+        Ok::<_, RunError>(if resume {
+            let resumed = session.resume(Policy::default()).await?;
+            serve_resumed(resumed, asking, events, input, sender, &stops).await?
+        } else {
+            serve(session.start().await?, asking, events, input, sender, &stops).await?
+        })
     });
     let mut written = Ok(());
     while let Some(line) = lines.blocking_recv() {
@@ -173,5 +178,9 @@ fn session(args: &RunArgs, tools: Vec<AnyTool>) -> Result<SessionBuilder, RunErr
         let it = it.tools(tools.iter().cloned()).rules(rules).cwd(cwd).turn_cap(args.cap.get());
         it.cascade(args.siblings.cascade()).deadline(args.deadline).results(args.results.clone())
     });
-    Ok(runtime.build()?.session())
+    let session = runtime.build()?.session();
+    Ok(match (&args.data, &args.session) {
+        (Some(data), Some(name)) => session.journal_in(data, name, args.durability.durability()),
+        _ => session,
+    })
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use toolwright_contract::{Event, ToolResult};
+use toolwright_contract::{Event, ToolResult, TurnId};
 
 use crate::{Ask, TurnResults};
 
@@ -36,10 +36,15 @@ impl Line {
         Self::Said(result.to_block().to_string())
     }
 
-    /// The next user message; nothing if it would say nothing.
-    pub(super) fn message(results: &TurnResults) -> Option<Self> {
+    /// The next user message; nothing if it would say nothing. Of a turn that was resumed, it says
+    /// which, since it may have been said before.
+    pub(super) fn message(results: &TurnResults, of: Option<(u32, TurnId)>) -> Option<Self> {
         let message = results.to_message()?;
-        Some(Self::Said(json!({"type": "user", "message": message}).to_string()))
+        let mut line = json!({"type": "user", "message": message});
+        if let Some((run, turn)) = of {
+            line["resumed"] = json!({"run": run, "turn": turn});
+        }
+        Some(Self::Said(line.to_string()))
     }
 
     pub(super) fn question(ask: &Ask) -> Self {

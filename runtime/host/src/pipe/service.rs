@@ -6,12 +6,13 @@ use std::pin::Pin;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::mpsc;
-use toolwright_contract::{Event, RequestId, ToolResult, ToolUse};
+use toolwright_contract::{Event, RequestId, ToolResult, ToolUse, TurnId};
 
 use super::input::{Decoder, Fed};
 use super::{Asking, End, Line, Stops};
 use crate::{
-    Answer, Ask, Left, Question, Session, SessionClosed, SubmitError, TurnHandle, TurnResults,
+    Answer, Ask, Left, Question, ResumedTurn, Session, SessionClosed, SubmitError, TurnHandle,
+    TurnResults,
 };
 
 /// Bytes that are read at once.
@@ -35,6 +36,8 @@ pub(super) struct Service {
     inbox: VecDeque<Fed>,
     outbox: VecDeque<Line>,
     turn: Turn,
+    /// Turns that a dead process left, and that come first.
+    resumed: VecDeque<ResumedTurn>,
     /// Why nothing more is read, once that is so.
     end: Option<End>,
     /// The end of the session, if it ends before its input does.
@@ -53,6 +56,8 @@ enum Turn {
     Sealed {
         finished: Pin<Box<dyn Future<Output = TurnResults> + Send>>,
         results: mpsc::UnboundedReceiver<ToolResult>,
+        /// Where it was, if a dead process left it.
+        of: Option<(u32, TurnId)>,
     },
 }
 
@@ -73,6 +78,7 @@ enum Next {
 impl Service {
     pub(super) fn new(
         session: Session,
+        resumed: Vec<ResumedTurn>,
         asking: Asking,
         events: bool,
         out: mpsc::Sender<Line>,
@@ -88,6 +94,7 @@ impl Service {
             inbox: VecDeque::new(),
             outbox: VecDeque::new(),
             turn: Turn::None,
+            resumed: resumed.into(),
             end: None,
             shutdown: None,
             calls: 0,
@@ -108,6 +115,7 @@ impl Service {
     ) -> Result<End, SessionClosed> {
         let mut buffer = vec![0; READ];
         loop {
+            self.go_on();
             self.take_in().await?;
             if matches!(self.turn, Turn::None)
                 && self.outbox.is_empty()
@@ -160,7 +168,7 @@ impl Service {
         let (results, finished) = match turn {
             Turn::None => (None, None),
             Turn::Open { results, .. } => (Some(results), None),
-            Turn::Sealed { finished, results } => (Some(results), Some(finished)),
+            Turn::Sealed { finished, results, .. } => (Some(results), Some(finished)),
         };
         tokio::select! {
             biased;
@@ -230,10 +238,22 @@ impl Service {
     fn seal(&mut self) {
         self.turn = match std::mem::replace(&mut self.turn, Turn::None) {
             Turn::Open { handle, results } => {
-                Turn::Sealed { finished: Box::pin(handle.finish()), results }
+                Turn::Sealed { finished: Box::pin(handle.finish()), results, of: None }
             }
             turn @ (Turn::None | Turn::Sealed { .. }) => turn,
         };
+    }
+
+    /// Goes on with a turn that a dead process left, before anything new.
+    fn go_on(&mut self) {
+        if let Turn::None = self.turn
+            && let Some(mut turn) = self.resumed.pop_front()
+        {
+            let (results, of) = (turn.emitted(), Some((turn.run, turn.turn)));
+            // Where the session is closed, the turn stays open for the next who resumes it.
+            let finished = Box::pin(async { turn.finish().await.unwrap_or_default() });
+            self.turn = Turn::Sealed { finished, results, of };
+        }
     }
 
     fn end_turn(&mut self, results: &TurnResults) {
@@ -241,12 +261,14 @@ impl Service {
         while let Some(event) = self.history.as_mut().and_then(|it| it.try_recv().ok()) {
             self.outbox.push_back(Line::event(&event));
         }
-        if let Turn::Sealed { results, .. } = &mut self.turn {
+        let mut resumed = None;
+        if let Turn::Sealed { results, of, .. } = &mut self.turn {
+            resumed = *of;
             while let Ok(result) = results.try_recv() {
                 self.outbox.push_back(Line::result(&result));
             }
         }
-        self.outbox.extend(Line::message(results));
+        self.outbox.extend(Line::message(results, resumed));
         self.turn = Turn::None;
     }
 
