@@ -40,6 +40,8 @@ mod slow_bash;
 mod slow_journal_kills;
 mod slow_replay_cli;
 mod slow_run_cli;
+#[cfg(target_os = "linux")]
+mod slow_session_kills;
 mod slow_stalls;
 #[cfg(target_os = "linux")]
 mod slow_warden;

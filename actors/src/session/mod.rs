@@ -250,6 +250,12 @@ impl Session {
         self.0.house.permissions.cast(PermissionsMsg::RulesChanged);
     }
 
+    /// Whether what it does is written down.
+    #[must_use]
+    pub fn keeps_log(&self) -> bool {
+        self.0.house.log.is_some()
+    }
+
     /// The tools on offer now.
     #[must_use]
     pub fn tools(&self) -> Arc<Registry> {

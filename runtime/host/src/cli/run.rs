@@ -99,7 +99,7 @@ fn pass_through(
     });
     let mut written = Ok(());
     while let Some(line) = lines.blocking_recv() {
-        written = write(screen, &line, lines.is_empty());
+        written = write(screen, line, lines.is_empty());
         if written.is_err() {
             break;
         }
@@ -114,7 +114,7 @@ fn pass_through(
     Ok(served.unwrap_or_else(|it| Err(RunError::Runtime(io::Error::other(it)))))
 }
 
-fn write(screen: &mut Screen<'_>, line: &Line, is_last: bool) -> io::Result<()> {
+fn write(screen: &mut Screen<'_>, line: Line, is_last: bool) -> io::Result<()> {
     match line {
         Line::Said(line) => {
             screen.out.write_all(line.as_bytes())?;
@@ -123,8 +123,14 @@ fn write(screen: &mut Screen<'_>, line: &Line, is_last: bool) -> io::Result<()> 
         }
         // It may quote the input, which must not steer the terminal.
         Line::Fault(what) => {
-            let what = toolwright_contract::wording::quote(what, super::LONGEST_PROBLEM);
+            let what = toolwright_contract::wording::quote(&what, super::LONGEST_PROBLEM);
             writeln!(screen.err, "{what}")
+        }
+        Line::Await(told) => {
+            screen.out.flush()?;
+            // Whoever waited may have gone.
+            told.send(()).unwrap_or_default();
+            Ok(())
         }
     }
 }

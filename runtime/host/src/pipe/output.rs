@@ -2,17 +2,22 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 use toolwright_contract::{Event, ToolResult, TurnId};
 
 use crate::{Ask, TurnResults};
 
 /// One thing that a service says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Line {
     /// A line of JSON, without its end.
     Said(String),
     /// What could not be understood of the input, and what to do about it.
     Fault(String),
+    /// Nothing: dropped or answered once all before it is where it can't be lost. Only from a
+    /// session that keeps a journal, whose next message waits for it: what was said of the last one
+    /// is taken to be heard then.
+    Await(oneshot::Sender<()>),
 }
 
 #[derive(Serialize)]

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use toolwright_contract::{Event, RequestId, ToolResult, ToolUse, TurnId};
 
 use super::input::{Decoder, Fed};
@@ -38,6 +38,8 @@ pub(super) struct Service {
     turn: Turn,
     /// Turns that a dead process left, and that come first.
     resumed: VecDeque<ResumedTurn>,
+    /// Pending while the end of the last message may not have been heard.
+    unheard: Option<oneshot::Receiver<()>>,
     /// Why nothing more is read, once that is so.
     end: Option<End>,
     /// The end of the session, if it ends before its input does.
@@ -72,6 +74,7 @@ enum Next {
     Result(ToolResult),
     Question(Question),
     Finished(TurnResults),
+    Heard,
     Read(std::io::Result<usize>),
 }
 
@@ -95,6 +98,7 @@ impl Service {
             outbox: VecDeque::new(),
             turn: Turn::None,
             resumed: resumed.into(),
+            unheard: None,
             end: None,
             shutdown: None,
             calls: 0,
@@ -128,6 +132,7 @@ impl Service {
                 Next::Interrupt => self.stop(End::Interrupted),
                 Next::Terminate => self.stop(End::Terminated),
                 Next::Down => self.shutdown = None,
+                Next::Heard => self.unheard = None,
                 Next::Written => {}
                 Next::Unread => return Ok(End::Unread),
                 Next::Event(event) => self.outbox.push_back(Line::event(&event)),
@@ -164,7 +169,7 @@ impl Service {
         let reads = self.end.is_none() && self.inbox.is_empty() && has_room;
         let may_be_interrupted = !matches!(self.end, Some(End::Interrupted | End::Terminated));
         let may_be_terminated = !matches!(self.end, Some(End::Terminated));
-        let Self { history, questions, outbox, out, turn, shutdown, .. } = self;
+        let Self { history, questions, outbox, out, turn, shutdown, unheard, .. } = self;
         let (results, finished) = match turn {
             Turn::None => (None, None),
             Turn::Open { results, .. } => (Some(results), None),
@@ -176,6 +181,8 @@ impl Service {
             () = stops.interrupt.cancelled(), if may_be_interrupted => Next::Interrupt,
             Some(_) = on(shutdown.as_mut()) => Next::Down,
             () = out.closed() => Next::Unread,
+            // One that was dropped was heard too.
+            Some(_) = on(unheard.as_mut()) => Next::Heard,
             room = out.reserve(), if !outbox.is_empty() => match (room, outbox.pop_front()) {
                 (Ok(room), Some(line)) => {
                     room.send(line);
@@ -198,7 +205,7 @@ impl Service {
         while let Some(fed) = self.inbox.pop_front() {
             match fed {
                 Fed::Call { line, call } => {
-                    if matches!(self.turn, Turn::Sealed { .. }) {
+                    if matches!(self.turn, Turn::Sealed { .. }) || self.unheard.is_some() {
                         self.inbox.push_front(Fed::Call { line, call });
                         self.deny_asked();
                         break;
@@ -269,6 +276,11 @@ impl Service {
             }
         }
         self.outbox.extend(Line::message(results, resumed));
+        if self.session.keeps_log() {
+            let (tell, told) = oneshot::channel();
+            self.outbox.push_back(Line::Await(tell));
+            self.unheard = Some(told);
+        }
         self.turn = Turn::None;
     }
 
