@@ -105,12 +105,7 @@ pub(crate) struct Closed {
 
 impl Ledger {
     /// Gives the call its place, and tells `came` of it before anybody else can hear of it.
-    pub(crate) fn accept(
-        &self,
-        id: &ToolUseId,
-        tool: &str,
-        came: impl FnOnce(CallIx),
-    ) -> Accepted {
+    pub(crate) fn accept(&self, id: &ToolUseId, tool: &str, came: impl FnOnce(CallIx)) -> Accepted {
         let mut book = self.book();
         let ix = CallIx(book.entries.len() as u32);
         if book.ids.contains_key(id) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use harness::{OnStart, House, call, texts};
+use harness::{House, OnStart, call, texts};
 use serde_json::json;
 use tokio::time::Instant;
 use toolwright::{AfterAnswer, BeforeAnswer, Hook, Matcher, StartAck, StartRecord};

@@ -30,8 +30,7 @@ fn file(data: &Path) -> PathBuf {
 
 fn records(data: &Path) -> Vec<Record> {
     let bytes = std::fs::read(file(data)).unwrap();
-    let mut scanner =
-        Scanner::new(&bytes[HEADER_BYTES..], Header::decode(&bytes).unwrap());
+    let mut scanner = Scanner::new(&bytes[HEADER_BYTES..], Header::decode(&bytes).unwrap());
     let mut records = Vec::new();
     loop {
         match scanner.step().unwrap() {
@@ -161,15 +160,14 @@ async fn a_session_that_is_killed_anywhere_owes_each_call_one_result_and_tells_t
     let length = std::fs::metadata(file(data.path())).unwrap().len();
     for cut in (HEADER_BYTES..usize::try_from(length).unwrap() + 97).step_by(97) {
         let killed = killed(data.path(), cut);
-        let before = match toolwright::journal::read(
-            &toolwright::journal::RealDisk,
-            &file(killed.path()),
-        ) {
-            Ok(reading) => reading.recovered,
-            Err(error) => panic!("cut at {cut}: {error}"),
-        };
+        let before =
+            match toolwright::journal::read(&toolwright::journal::RealDisk, &file(killed.path())) {
+                Ok(reading) => reading.recovered,
+                Err(error) => panic!("cut at {cut}: {error}"),
+            };
         let started: Vec<_> = before.turns.iter().flat_map(|it| &it.calls).collect();
-        let started: BTreeMap<_, _> = started.iter().map(|it| (it.at, it.start.is_some())).collect();
+        let started: BTreeMap<_, _> =
+            started.iter().map(|it| (it.at, it.start.is_some())).collect();
         let resumed = builder(killed.path()).resume(Policy::default()).await.unwrap();
         let given = settle(resumed).await;
         let records = records(killed.path());

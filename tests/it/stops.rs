@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{OnStart, House, Scripted, asked, call, call_of, texts};
+use harness::{House, OnStart, Scripted, asked, call, call_of, texts};
 use serde_json::json;
 use tokio::time::Instant;
 use toolwright::{Answer, Otherwise, Rules, StartAck};

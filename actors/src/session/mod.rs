@@ -15,8 +15,8 @@ use std::time::Duration;
 use ractor::{Actor as _, ActorRef};
 use tokio::sync::{broadcast, mpsc};
 use toolwright_contract::{
-    AppState, CallIx, Cascade, Event, EventKind, Footprint, HowEnded, Identity, Registry, RequestId,
-    SessionContext, StopCause, ToolResult, TurnId,
+    AppState, CallIx, Cascade, Event, EventKind, Footprint, HowEnded, Identity, Registry,
+    RequestId, SessionContext, StopCause, ToolResult, TurnId,
 };
 use toolwright_kernel::{Admission, Place, Policy};
 
@@ -26,8 +26,8 @@ use crate::hooks::{Hook, HooksArgs};
 use crate::inbox::StopWish;
 use crate::journal::{HandOut, SessionLog};
 use crate::ledger::{Handing, Ledger};
-use crate::permissions::{Answer, PermissionsArgs, PermissionsMsg, Question, Rules, Standing};
 use crate::limits::CLOSE_LOG;
+use crate::permissions::{Answer, PermissionsArgs, PermissionsMsg, Question, Rules, Standing};
 use crate::shares::Shares;
 use crate::stage::Stage;
 use crate::store::{Folder, StoreArgs};

@@ -86,7 +86,14 @@ impl ToolUse {
         match tool.parse(raw) {
             Ok(ParsedInput { input, json, safety }) => {
                 let tool = tool.clone();
-                Screening::Passed(Box::new(Screened { id: self.id, tool, json, input, safety, changed: false }))
+                Screening::Passed(Box::new(Screened {
+                    id: self.id,
+                    tool,
+                    json,
+                    input,
+                    safety,
+                    changed: false,
+                }))
             }
             Err(InvalidInput(text)) => {
                 Screening::Failed(Refusal::InvalidInput, wording::tool_use_error(&text))

@@ -54,10 +54,9 @@ impl Place {
         if !is_new && bytes.is_err() {
             return Err(SetupError::NoSuchSession(self.session.to_string()));
         }
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let opened = Opened {
             run: 0,
-            at_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+            at_ms: now_ms(),
             event_version: EVENT_VERSION,
             process: this_process(),
             cwd: Some(cwd.display().to_string()),
@@ -69,9 +68,20 @@ impl Place {
         }
         Journal::open(options).map_err(|error| match error {
             OpenError::InUse => SetupError::SessionInUse(self.session.to_string()),
-            other => SetupError::Journal(other.to_string()),
+            OpenError::OtherSession(_)
+            | OpenError::Header(_)
+            | OpenError::Corrupt(_)
+            | OpenError::Record(_)
+            | OpenError::Io { .. }
+            | OpenError::NotWritten(_) => SetupError::Journal(error.to_string()),
         })
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "for people, who think in the time of day")]
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// This process, told from a later one with its number.

@@ -6,7 +6,9 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use toolwright_actors::{Came, Earlier, HandOut, KeptResult, SessionLog, StartAck, StartRecord};
 use toolwright_contract::{CallIx, Event, EventKind, TurnId};
-use toolwright_journal::{AppendError, CallAt, CallCame, Journal, Kept, Position, Record, Starting};
+use toolwright_journal::{
+    AppendError, CallAt, CallCame, Journal, Kept, Position, Record, Starting,
+};
 
 /// Writes all that a session does in its journal.
 ///
@@ -81,13 +83,12 @@ impl SessionLog for JournaledSession {
 
     fn event(&self, event: &Event) {
         let record = Record::Event { run: self.run, event: event.clone() };
-        match event.kind {
-            EventKind::Progressed { .. } | EventKind::Notified { .. } => {
-                if let Some(journal) = self.journal() {
-                    journal.append_then(record, |_| {});
-                }
-            }
-            _ => self.note(record),
+        let is_chat =
+            matches!(event.kind, EventKind::Progressed { .. } | EventKind::Notified { .. });
+        if !is_chat {
+            self.note(record);
+        } else if let Some(journal) = self.journal() {
+            journal.append_then(record, |_| {});
         }
     }
 
