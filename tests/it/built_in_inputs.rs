@@ -23,6 +23,15 @@ pub(crate) fn right() -> Vec<(&'static str, Value)> {
             "Edit",
             json!({"file_path": "/a", "old_string": "a", "new_string": "b", "replace_all": true}),
         ),
+        ("Glob", json!({"pattern": "*.rs", "path": "/a"})),
+        (
+            "Grep",
+            json!({
+                "pattern": "a", "path": "/a", "glob": "*.rs", "type": "rust",
+                "output_mode": "content", "-A": 1, "-B": 1, "-C": 1, "context": 1, "-n": true,
+                "-i": true, "-o": true, "multiline": true, "head_limit": 10, "offset": 1,
+            }),
+        ),
         ("Read", json!({"file_path": "/a", "offset": 10, "limit": 20})),
         ("TodoWrite", json!({"todos": [todo]})),
         ("Write", json!({"file_path": "/a", "content": ""})),
@@ -170,6 +179,46 @@ fn what_is_wrong_in_one_place_is_told_with_that_place() {
       /new_string mistyped: The parameter `new_string` type is expected as `string` but provided as `number`
       /old_string mistyped: The parameter `old_string` type is expected as `string` but provided as `number`
       /replace_all mistyped: The parameter `replace_all` type is expected as `boolean` but provided as `string`
+    Glob
+      nothing at all: The required parameter `pattern` is missing
+      /path left out: fits
+      /pattern left out: The required parameter `pattern` is missing
+      /extra added: An unexpected parameter `extra` was provided
+      /path mistyped: The parameter `path` type is expected as `string` but provided as `number`
+      /pattern mistyped: The parameter `pattern` type is expected as `string` but provided as `number`
+    Grep
+      nothing at all: The required parameter `pattern` is missing
+      /-A left out: fits
+      /-B left out: fits
+      /-C left out: fits
+      /-i left out: fits
+      /-n left out: fits
+      /-o left out: fits
+      /context left out: fits
+      /glob left out: fits
+      /head_limit left out: fits
+      /multiline left out: fits
+      /offset left out: fits
+      /output_mode left out: fits
+      /path left out: fits
+      /pattern left out: The required parameter `pattern` is missing
+      /type left out: fits
+      /extra added: An unexpected parameter `extra` was provided
+      /-A mistyped: The parameter `-A` type is expected as `number` but provided as `string`
+      /-B mistyped: The parameter `-B` type is expected as `number` but provided as `string`
+      /-C mistyped: The parameter `-C` type is expected as `number` but provided as `string`
+      /-i mistyped: The parameter `-i` type is expected as `boolean` but provided as `string`
+      /-n mistyped: The parameter `-n` type is expected as `boolean` but provided as `string`
+      /-o mistyped: The parameter `-o` type is expected as `boolean` but provided as `string`
+      /context mistyped: The parameter `context` type is expected as `number` but provided as `string`
+      /glob mistyped: The parameter `glob` type is expected as `string` but provided as `number`
+      /head_limit mistyped: The parameter `head_limit` type is expected as `number` but provided as `string`
+      /multiline mistyped: The parameter `multiline` type is expected as `boolean` but provided as `string`
+      /offset mistyped: The parameter `offset` type is expected as `number` but provided as `string`
+      /output_mode mistyped: The parameter `output_mode` type is expected as `string` but provided as `number`
+      /path mistyped: The parameter `path` type is expected as `string` but provided as `number`
+      /pattern mistyped: The parameter `pattern` type is expected as `string` but provided as `number`
+      /type mistyped: The parameter `type` type is expected as `string` but provided as `number`
     Read
       nothing at all: The required parameter `file_path` is missing
       /file_path left out: The required parameter `file_path` is missing

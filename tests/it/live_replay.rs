@@ -204,6 +204,27 @@ fn commands_run_in_the_copy_if_that_was_said_and_only_then() {
     }
 }
 
+#[test]
+fn a_search_stays_in_the_copy_however_its_path_is_written() {
+    let content =
+        |path: &str| ("Grep", json!({"pattern": "one", "output_mode": "content", "path": path}));
+    let glob = |pattern: &str| ("Glob", json!({"pattern": pattern}));
+    let place = Place::recording(&[
+        content("a"),
+        content("."),
+        content("/recorded/in"),
+        glob("**/a"),
+        content(".."),
+        content("/"),
+        content("sub/../../tree"),
+        glob("../**/*"),
+        glob("/**/*"),
+    ]);
+    let told = place.replay(&["--json"]).differences();
+    let errors: Vec<_> = told.iter().map(|it| it.1).collect();
+    assert_eq!(errors, [false, false, false, false, true, true, true, true, true]);
+}
+
 #[cfg(unix)]
 #[test]
 fn nothing_outside_the_copy_is_touched_by_its_name_or_through_a_link() {

@@ -16,6 +16,8 @@ mod display;
 mod edit;
 mod embedding;
 mod empty_house;
+mod glob;
+mod grep;
 mod hooks;
 mod input;
 mod journal;
@@ -39,6 +41,7 @@ mod slow_bash;
 #[cfg(unix)]
 mod slow_journal_kills;
 mod slow_replay_cli;
+mod slow_ripgrep;
 mod slow_run_cli;
 #[cfg(target_os = "linux")]
 mod slow_session_kills;

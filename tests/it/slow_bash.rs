@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use harness::{Folder, texts};
 use rustix::process::{Pid, test_kill_process};
 use serde_json::json;
-use toolwright::ToolUse;
+use toolwright::{EventKind, ToolUse};
 
 /// More than any command here needs on a busy machine, and less than those that are ended sleep.
 const SOON: Duration = Duration::from_secs(20);
@@ -234,11 +234,31 @@ async fn a_flood_of_output_is_shown_by_its_start_and_its_end() {
 async fn a_command_that_failed_takes_the_calls_beside_it_along_but_one_that_never_ran_does_not() {
     let folder = Folder::open().await;
     let bash = |id: &str, command: &str| ToolUse::new(id, "Bash", json!({"command": command}));
-    let results = folder.house.run([bash("a", "exit 2"), bash("b", "echo b")]).await;
-    assert!(texts(&results)[1].contains("parallel tool call Bash(exit 2) errored"));
+    let results = folder.house.run([bash("a", "touch x; exit 2"), bash("b", "echo b")]).await;
+    assert!(texts(&results)[1].contains("parallel tool call Bash(touch x; exit 2) errored"));
+    // What was only to be looked at is missed by nobody.
+    let results = folder.house.run([bash("a", "cat missing"), bash("b", "echo b")]).await;
+    assert_eq!(texts(&results)[1], "b");
     let results = folder.house.run([bash("a", " "), bash("b", "echo b")]).await;
     assert_eq!(texts(&results)[1], "b");
     folder.close().await;
+}
+
+#[tokio::test]
+async fn commands_that_only_read_run_side_by_side_and_others_alone() {
+    let folder = Folder::open().await;
+    let bash = |id: &str, command: &str| ToolUse::new(id, "Bash", json!({"command": command}));
+    folder.put("a", "of a\n");
+    let calls =
+        [bash("1", "cat a"), bash("2", "grep -c of a"), bash("3", "cat a > b"), bash("4", "cd /")];
+    folder.house.run(calls).await;
+    let Folder { house, .. } = folder;
+    let exclusive = house.close().await.into_iter().filter_map(|it| match it.kind {
+        EventKind::Accepted { exclusive, read_only, .. } => Some((exclusive, read_only)),
+        _ => None,
+    });
+    let (shared, alone) = ((false, true), (true, false));
+    assert_eq!(exclusive.collect::<Vec<_>>(), [shared, shared, alone, alone]);
 }
 
 #[tokio::test]

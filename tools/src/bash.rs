@@ -13,8 +13,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolwright_contract::{
-    Card, CheckCx, Conduct, ContextChange, Effects, Footprint, InvalidInput, OnInterrupt, Output,
-    ResultLimit, RunCx, Safety, SessionContext, Tool, ToolError,
+    Card, CheckCx, Conduct, ContextChange, Effects, Footprint, InvalidInput, Look, OnInterrupt,
+    Output, ResultLimit, RunCx, Safety, SessionContext, Tool, ToolError,
+};
+
+use toolwright_shell_analysis::{
+    Display, destruction, display, is_read_only, may_change_directory, understand,
 };
 
 use crate::exit_code;
@@ -71,19 +75,31 @@ impl Tool for Bash {
         .result_limit(ResultLimit::Chars(RESULT))
     }
 
-    /// What a command does is not known before it has been understood, so it runs alone.
-    fn safety(&self, _: &Input) -> Safety {
-        Safety {
-            footprint: Footprint::Exclusive,
-            effects: Effects::Writes,
-            on_interrupt: OnInterrupt::Cancel,
+    /// A command runs beside others exactly if it only reads and stays where it is. One that was not
+    /// understood may do anything.
+    fn safety(&self, input: &Input) -> Safety {
+        let on_interrupt = OnInterrupt::Cancel;
+        if only_looks(&input.command) {
+            return Safety { on_interrupt, ..Safety::read_only() };
         }
+        Safety { footprint: Footprint::Exclusive, effects: Effects::Writes, on_interrupt }
     }
 
-    /// For the same reason it may do anything.
     fn conduct(&self, input: &Input) -> Conduct {
-        let for_classifier = Some(input.command.clone());
-        Conduct { destructive: true, open_world: true, for_classifier, ..Conduct::default() }
+        let it = understand(&input.command);
+        let reads = is_read_only(&it);
+        Conduct {
+            destructive: !it.is_full() || destruction(&it).is_some(),
+            open_world: !reads,
+            look: match display(&it) {
+                Display::Search => Look::Search,
+                Display::Read => Look::Read,
+                Display::List => Look::List,
+                Display::Other => Look::None,
+            },
+            for_classifier: Some(input.command.clone()),
+            ..Conduct::default()
+        }
     }
 
     async fn validate(&self, input: &Input, cx: &CheckCx) -> Result<(), InvalidInput> {
@@ -133,12 +149,13 @@ impl Tool for Bash {
             How::TimedOut => {
                 let output = output.text(SHOWN_OF_FAILURE);
                 let told = format!("Command timed out after {}", spoken(time));
-                return Err(failed(ENDED, &[&told, &output]));
+                return Err(failed(&input.command, ENDED, &[&told, &output]));
             }
             How::Lost => {
                 let told = "The process that watched over the command was killed, and the command \
                             with it. What it has done is unknown.";
                 return Err(failed(
+                    &input.command,
                     exit_code::of_signal(9),
                     &[told, &output.text(SHOWN_OF_FAILURE)],
                 ));
@@ -148,7 +165,7 @@ impl Tool for Bash {
                     "The command was told to end, but process {pid} could not be killed. Tell the \
                      user, and don't wait for it."
                 );
-                return Err(failed(exit_code::of_signal(9), &[&told]));
+                return Err(failed(&input.command, exit_code::of_signal(9), &[&told]));
             }
         };
         let (code, report) = (code(status), report.read());
@@ -160,18 +177,29 @@ impl Tool for Bash {
         }
         let signal = exit_code::signal_name(code)
             .map(|it| format!("A shell gives the code {code} for an end by {it}."));
-        Err(failed(code, &[&signal.unwrap_or_default(), &output.text(SHOWN_OF_FAILURE)]))
+        Err(failed(
+            &input.command,
+            code,
+            &[&signal.unwrap_or_default(), &output.text(SHOWN_OF_FAILURE)],
+        ))
     }
 }
 
-/// The failure of a command that ran: what was sent beside it may depend on it.
-fn failed(code: i32, parts: &[&str]) -> ToolError {
+/// Whether a command changes nothing, not even where the session is.
+fn only_looks(command: &str) -> bool {
+    let it = understand(command);
+    is_read_only(&it) && !may_change_directory(&it)
+}
+
+/// The failure of a command that ran. What was sent beside it may depend on what it should have
+/// changed.
+fn failed(command: &str, code: i32, parts: &[&str]) -> ToolError {
     let mut text = format!("Exit code {code}");
     for part in parts.iter().filter(|it| !it.is_empty()) {
         text.push('\n');
         text.push_str(part);
     }
-    ToolError::cascading(text)
+    if only_looks(command) { ToolError::failed(text) } else { ToolError::cascading(text) }
 }
 
 fn code(status: std::process::ExitStatus) -> i32 {

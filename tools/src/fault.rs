@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toolwright_contract::{InvalidInput, ToolError};
 
@@ -20,6 +21,26 @@ pub(crate) enum Fault {
     Relative { path: String, instead: PathBuf },
     #[error("File does not exist: {}. The working directory is {}; look there for the right name.", path.display(), cwd.display())]
     Missing { path: PathBuf, cwd: PathBuf },
+    #[error("Path does not exist: {path}. The working directory is {}.{}", cwd.display(), did_you_mean(instead.as_deref()))]
+    NotThere { path: String, cwd: PathBuf, instead: Option<PathBuf> },
+    #[error("The session has no working directory to search in. Send an absolute path.")]
+    NoFolder,
+    #[error("Path is not a directory: {}. Send the directory that it is in, or read the file itself.", .0.display())]
+    NotFolder(PathBuf),
+    #[error("The pattern is empty. {0}")]
+    EmptyPattern(&'static str),
+    #[error(
+        "The {what} has {bytes} bytes, and more than {limit} are not compiled. Send a shorter one, or search several times."
+    )]
+    TooLong { what: &'static str, bytes: usize, limit: usize },
+    #[error("The pattern `{pattern}` leads out of {}. Send the directory as path, and a pattern that is relative to it.", folder.display())]
+    Outside { pattern: String, folder: PathBuf },
+    #[error("Ripgrep search timed out after {} seconds. It had found nothing by then, but was not done. Search a more specific path.", .0.as_secs())]
+    OutOfTime(Duration),
+    #[error("{}\n{remedy}", in_short(engine))]
+    BadPattern { engine: String, remedy: &'static str },
+    #[error("The pattern contains a NUL character, which no text does. Send it without.")]
+    NulInPattern,
     #[error("{} names a directory. List it with a command, then send the path of a file in it.", .0.display())]
     Directory(PathBuf),
     #[error("{} is {kind} and not a regular file, so it is not opened: that might never end. Send the path of a regular file, or use a command with a timeout.", path.display())]
@@ -75,6 +96,24 @@ impl From<Fault> for ToolError {
 impl From<Fault> for InvalidInput {
     fn from(fault: Fault) -> Self {
         Self(fault.to_string())
+    }
+}
+
+/// What an engine says of a pattern, which it may quote in full: beginning and end.
+fn in_short(told: &str) -> String {
+    const CHARS: usize = 400;
+    let chars: Vec<_> = told.chars().collect();
+    if chars.len() <= 2 * CHARS {
+        return told.to_owned();
+    }
+    let (begin, end) = (&chars[..CHARS], &chars[chars.len() - CHARS..]);
+    begin.iter().chain(['…'].iter()).chain(end).collect()
+}
+
+fn did_you_mean(instead: Option<&Path>) -> String {
+    match instead {
+        Some(it) => format!(" Did you mean {}?", it.display()),
+        None => " Look there for the right name.".to_owned(),
     }
 }
 

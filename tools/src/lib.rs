@@ -23,14 +23,22 @@ mod exit_code;
 #[cfg(feature = "files")]
 mod fault;
 #[cfg(feature = "files")]
+mod glob;
+#[cfg(feature = "files")]
+mod grep;
+#[cfg(feature = "files")]
 mod page;
 #[cfg(feature = "files")]
 mod patch;
 #[cfg(feature = "files")]
 mod paths;
+#[cfg(feature = "files")]
+mod pattern;
 #[cfg(unix)]
 #[cfg_attr(not(feature = "shell"), expect(dead_code, reason = "no tool runs commands"))]
 mod process;
+#[cfg(feature = "files")]
+mod ranking;
 #[cfg(feature = "files")]
 mod read;
 #[cfg(feature = "files")]
@@ -38,6 +46,8 @@ mod replacement;
 #[cfg(feature = "files")]
 mod text_file;
 mod todo_write;
+#[cfg(feature = "files")]
+mod walk;
 #[cfg(feature = "files")]
 mod write;
 
@@ -75,6 +85,10 @@ pub fn all_with(#[cfg(unix)] processes: &Processes) -> Vec<AnyTool> {
         AnyTool::new(bash::Bash(processes.clone())),
         #[cfg(feature = "files")]
         AnyTool::new(edit::Edit),
+        #[cfg(feature = "files")]
+        AnyTool::new(glob::Glob::default()),
+        #[cfg(feature = "files")]
+        AnyTool::new(grep::Grep::default()),
         #[cfg(feature = "files")]
         AnyTool::new(read::Read),
         AnyTool::new(todo_write::TodoWrite),

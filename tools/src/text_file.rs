@@ -31,8 +31,9 @@ pub(crate) fn open(path: &Path) -> Result<Option<(File, Metadata)>, Fault> {
     Ok(Some((file, metadata)))
 }
 
+/// Opens for reading, and never waits for the other end of a pipe.
 #[cfg(unix)]
-fn without_waiting() -> fs::OpenOptions {
+pub(crate) fn without_waiting() -> fs::OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
     let mut options = fs::OpenOptions::new();
@@ -40,8 +41,9 @@ fn without_waiting() -> fs::OpenOptions {
     options
 }
 
+/// Opens for reading, and never waits for the other end of a pipe.
 #[cfg(not(unix))]
-fn without_waiting() -> fs::OpenOptions {
+pub(crate) fn without_waiting() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
     options.read(true);
     options
@@ -58,8 +60,9 @@ fn regular(path: &Path, metadata: &Metadata) -> Result<(), Fault> {
     Err(Fault::Special { path: path.to_owned(), kind: special(kind) })
 }
 
+/// What kind of file it is that is neither a regular one nor a folder.
 #[cfg(unix)]
-fn special(kind: fs::FileType) -> &'static str {
+pub(crate) fn special(kind: fs::FileType) -> &'static str {
     use std::os::unix::fs::FileTypeExt as _;
     match kind {
         _ if kind.is_fifo() => "a named pipe",
@@ -68,8 +71,9 @@ fn special(kind: fs::FileType) -> &'static str {
     }
 }
 
+/// What kind of file it is that is neither a regular one nor a folder.
 #[cfg(not(unix))]
-fn special(_: fs::FileType) -> &'static str {
+pub(crate) fn special(_: fs::FileType) -> &'static str {
     "a device"
 }
 

@@ -18,6 +18,7 @@ use crate::papers::{ToolResult, ToolUse};
 use crate::reads::Reads;
 use crate::registry::Registry;
 use crate::tool::ToolError;
+use crate::unseen::Unseen;
 use crate::wording;
 
 /// A stop and its reason. Clones share it; it can be told once and not be taken back.
@@ -78,6 +79,8 @@ pub struct SessionContext {
     pub cwd: PathBuf,
     /// The directories that the session works in, with all below them. Empty: `cwd` alone.
     pub directories: Vec<PathBuf>,
+    /// The files that searches must not show.
+    pub unseen: Unseen,
     /// Values that tools keep for later calls, by a name of their own.
     pub values: BTreeMap<String, Value>,
 }

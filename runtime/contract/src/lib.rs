@@ -50,6 +50,7 @@ mod schema;
 mod small;
 mod tool;
 mod tool_list;
+mod unseen;
 pub mod wording;
 
 pub use app_state::AppState;
@@ -82,3 +83,4 @@ pub use toolwright_kernel::{
     CallIx, Cascade, Effects, Ending, Footprint, OnInterrupt, Progress, Refusal, Returned, Safety,
     StopCause, Verdict,
 };
+pub use unseen::Unseen;

@@ -8,6 +8,7 @@ mod resume;
 mod runtime;
 mod session_builder;
 mod session_log;
+pub mod settings;
 mod stream;
 
 pub use resume::{Resumed, ResumedTurn};
@@ -29,6 +30,7 @@ pub use toolwright_contract::{
     ToolList, ToolResult, ToolUse, ToolUseId, TurnId, Unregistrable, tool,
 };
 pub use toolwright_journal as journal;
+pub use toolwright_permissions as permissions;
 #[cfg(unix)]
 pub use toolwright_tools::Processes;
 pub use toolwright_tools::{

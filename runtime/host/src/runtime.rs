@@ -94,6 +94,11 @@ impl RuntimeBuilder {
         self.each_session(|it| it.tools(tools))
     }
 
+    /// The same, registered already, or as a [`Pool`](crate::Pool) gives them.
+    pub fn registry(self, tools: Registry) -> Self {
+        self.each_session(|it| it.registry(tools))
+    }
+
     /// Most calls at once in all sessions together (default 256, or as many as in a session where
     /// those are more).
     pub fn cap(self, most: u16) -> Self {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use toolwright_actors::{Config, Hook, Rules, Session, SessionClosed, SessionLog, Shares};
 use toolwright_contract::{
-    AnyTool, AppState, Cascade, Identity, NameTaken, Registry, SessionContext, Unregistrable,
+    AnyTool, AppState, Cascade, Identity, Registry, SessionContext, Unregistrable,
 };
 use toolwright_journal::{BadSessionName, Durability, Policy, Reading, Redact, SessionName};
 
@@ -54,7 +54,7 @@ pub struct SessionBuilder {
 /// Why a runtime or a session was not set up. Nothing has started, and nothing is changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
-    /// A tool, or its name, can't be registered.
+    /// A tool can't be registered.
     #[error(transparent)]
     Tools(#[from] Unregistrable),
     /// Something is said of a tool that isn't there.
@@ -99,12 +99,6 @@ pub enum SetupError {
     NoTokio,
 }
 
-impl From<NameTaken> for SetupError {
-    fn from(taken: NameTaken) -> Self {
-        Self::Tools(taken.into())
-    }
-}
-
 impl SessionBuilder {
     pub(crate) fn new(config: Config) -> Self {
         let tool_deadlines = Vec::new();
@@ -121,26 +115,14 @@ impl SessionBuilder {
     pub fn tools(mut self, tools: impl IntoIterator<Item = AnyTool>) -> Self {
         match Registry::new(tools) {
             Ok(tools) => self.config.tools = tools,
-            Err(taken) => self.is_wrong(taken.into()),
+            Err(wrong) => self.is_wrong(wrong.into()),
         }
         self
     }
 
-    /// The tools on offer, as a [`Pool`](crate::Pool) gives them.
+    /// The tools on offer, registered already.
     pub fn registry(mut self, tools: Registry) -> Self {
         self.config.tools = tools;
-        self
-    }
-
-    /// Which session and which agent it is, for its tools.
-    pub fn identity(mut self, identity: Identity) -> Self {
-        self.config.identity = identity;
-        self
-    }
-
-    /// What the program shares with its tools.
-    pub fn state(mut self, state: AppState) -> Self {
-        self.config.state = state;
         self
     }
 
@@ -166,6 +148,18 @@ impl SessionBuilder {
     /// All that calls share at first.
     pub fn context(mut self, context: SessionContext) -> Self {
         self.config.context = context;
+        self
+    }
+
+    /// Whose session it is: told to tools.
+    pub fn identity(mut self, identity: Identity) -> Self {
+        self.config.identity = identity;
+        self
+    }
+
+    /// What the program shares with the tools.
+    pub fn state(mut self, state: AppState) -> Self {
+        self.config.state = state;
         self
     }
 
@@ -261,9 +255,18 @@ impl SessionBuilder {
         self
     }
 
-    /// A log of the program's own, where none is kept in a journal.
+    /// A log of the program's own, where none is kept in a journal. One for this session alone: it is
+    /// told a turn by its number, and not its session.
     pub fn log(mut self, log: Arc<dyn SessionLog>) -> Self {
         self.config.log = Some(log);
+        self
+    }
+
+    /// Most characters of text in all the results of one message (default 200,000). What is above
+    /// goes to files, but for results that are no longer than a preview, and for those of tools
+    /// without a limit.
+    pub fn message_chars(mut self, most: usize) -> Self {
+        self.config.message_chars = most;
         self
     }
 

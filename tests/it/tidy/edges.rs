@@ -8,6 +8,7 @@ use super::tree::Finding;
 const LAYERS: &[(&str, &[&str])] = &[
     ("runtime/kernel", &[]),
     ("runtime/contract", &["runtime/kernel"]),
+    ("runtime/permissions", &["runtime/contract", "tools/shell-analysis"]),
     ("runtime/wire", &["runtime/contract"]),
     ("tools", &["runtime/contract", "tools/warden", "tools/shell-analysis"]),
     ("tools/warden", &[]),
@@ -19,10 +20,12 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "runtime/kernel",
             "runtime/contract",
+            "runtime/permissions",
             "runtime/wire",
             "actors",
             "actors/journal",
             "tools",
+            "tools/shell-analysis",
         ],
     ),
 ];

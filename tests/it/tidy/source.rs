@@ -12,10 +12,11 @@ const FUNCTION_LINES: usize = 70;
 /// Names of the built-in tools. Only a tool's own package says them.
 const TOOLS: [&str; 7] = ["Bash", "Read", "Edit", "Write", "Grep", "Glob", "TodoWrite"];
 /// Where else a tool's name may stand, and why.
-const TOOL_NAME_HOMES: [(&str, &str); 5] = [
+const TOOL_NAME_HOMES: [(&str, &str); 6] = [
     ("tools/", "a tool's own file says its name"),
     ("benches/", "a benchmark builds calls as a model would"),
     ("runtime/host/examples/", "an example speaks as an embedder does"),
+    ("runtime/permissions/src/names.rs", "the table of names that rules use"),
     ("runtime/wire/src/wording.rs", "recognises what Claude Code wrote into a transcript"),
     ("runtime/host/src/replay/catalogue.rs", "gives recorded calls the safety that they had"),
 ];

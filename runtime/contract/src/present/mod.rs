@@ -79,7 +79,7 @@ pub trait Present: Send + Sync {
     }
 
     /// A result that is no error.
-    fn result(&self, content: &Content, detail: Detail) -> Text {
+    fn result(&self, _input: &Value, content: &Content, detail: Detail) -> Text {
         shown(content, detail, Tone::Plain)
     }
 

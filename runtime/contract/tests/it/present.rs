@@ -40,15 +40,21 @@ fn an_input_of_any_shape_can_be_shown() {
 #[test]
 fn a_condensed_result_has_three_lines_and_says_how_many_are_left_out() {
     let content = Content::from("1\n2\n3\n4\n5\n");
-    assert_eq!(Usual.result(&content, Detail::Condensed).plain(), "1\n2\n3\n… 2 more lines");
-    assert_eq!(Usual.result(&content, Detail::Full).plain(), "1\n2\n3\n4\n5");
+    assert_eq!(
+        Usual.result(&json!({}), &content, Detail::Condensed).plain(),
+        "1\n2\n3\n… 2 more lines"
+    );
+    assert_eq!(Usual.result(&json!({}), &content, Detail::Full).plain(), "1\n2\n3\n4\n5");
     assert!(Usual.is_cut(&content) && !Usual.is_cut(&"1\n2\n3\n".into()));
 }
 
 #[test]
 fn a_long_line_is_cut() {
     let content = Content::from("x".repeat(500));
-    assert_eq!(Usual.result(&content, Detail::Condensed).plain(), "x".repeat(160) + "…");
+    assert_eq!(
+        Usual.result(&json!({}), &content, Detail::Condensed).plain(),
+        "x".repeat(160) + "…"
+    );
     assert!(Usual.is_cut(&content));
 }
 
@@ -88,7 +94,7 @@ fn a_tool_says_what_a_call_is_doing_and_a_control_character_does_nothing() {
 fn what_has_no_text_is_named_and_what_is_empty_is_said_to_be() {
     let image = json!({"type": "image", "source": {"data": "AAAA"}});
     let text = json!({"type": "text", "text": "a cat"});
-    let shown = |it: &Content| Usual.result(it, Detail::Condensed).plain();
+    let shown = |it: &Content| Usual.result(&json!({}), it, Detail::Condensed).plain();
     assert_eq!(shown(&Content::Blocks(vec![text, image])), "a cat\n[image]");
     assert_eq!(shown(&Content::Blocks(vec![json!(5)])), "[block]");
     for empty in [Content::from(" \n"), Content::Blocks(vec![])] {
@@ -115,7 +121,7 @@ fn each_member_has_a_condensed_and_a_full_form_that_suit_any_tool() {
     for detail in [Detail::Condensed, Detail::Full] {
         shown.extend([
             format!("{detail:?}: {}", Usual.used(&card, &input, detail).ansi()),
-            Usual.result(&long, detail).ansi(),
+            Usual.result(&json!({}), &long, detail).ansi(),
             Usual.error(&failed, detail).ansi(),
             Usual.rejected(&card, &input, detail).ansi(),
         ]);

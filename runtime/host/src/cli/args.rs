@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use super::journal_args::{self, JournalArgs};
+use super::permissions_args::{self, PermissionsArgs};
 use super::run_args::{self, RunArgs};
 use crate::AnyTool;
 use crate::replay::{Clock, Execute, Live, Options, Siblings, Speed};
@@ -46,6 +47,9 @@ pub(super) enum Command {
     /// Look at the journal of a session, check it, or repair it.
     #[command(after_help = journal_args::EXAMPLES)]
     Journal(JournalArgs),
+    /// See what permission rules decide, and why.
+    #[command(after_help = permissions_args::EXAMPLES)]
+    Permissions(PermissionsArgs),
 }
 
 const EXAMPLES: &str = "\

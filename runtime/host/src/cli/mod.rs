@@ -6,6 +6,8 @@ mod files;
 mod interrupt;
 mod journal;
 mod journal_args;
+mod permissions;
+mod permissions_args;
 mod replay;
 mod run;
 mod run_args;
@@ -115,6 +117,7 @@ pub fn run(
         Ok(Cli { command: Command::Replay(args) }) => replay::run(args, screen, stop),
         Ok(Cli { command: Command::Journal(args) }) => journal::run(&args, screen),
         Ok(Cli { command: Command::Run(args) }) => run::run(&args, screen, stop),
+        Ok(Cli { command: Command::Permissions(args) }) => permissions::run(&args, screen),
         Err(error) => {
             let text = error.render();
             match error.exit_code() {

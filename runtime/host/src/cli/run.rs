@@ -181,7 +181,7 @@ fn session(args: &RunArgs, tools: Vec<AnyTool>) -> Result<SessionBuilder, RunErr
         ..Rules::default()
     };
     let runtime = Runtime::builder().each_session(|it| {
-        let it = it.tools(tools.iter().cloned()).rules(rules).cwd(cwd).turn_cap(args.cap.get());
+        let it = it.registry(tools).rules(rules).cwd(cwd).turn_cap(args.cap.get());
         it.cascade(args.siblings.cascade()).deadline(args.deadline).results(args.results.clone())
     });
     let session = runtime.build()?.session();

@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use toolwright_actors::{Rules, Session, SessionClosed, SubmitError};
-use toolwright_contract::{AnyTool, Cascade, Registry, ToolResult, ToolUseId};
+use toolwright_contract::{AnyTool, Cascade, NameTaken, Registry, ToolResult, ToolUseId};
 use toolwright_wire::{Format, Problem, Recording};
 
 pub use figures::Figures;
@@ -175,6 +175,9 @@ pub enum ReplayError {
     /// The session did not stay.
     #[error(transparent)]
     Closed(#[from] SessionClosed),
+    /// Two tools of one name.
+    #[error(transparent)]
+    Names(#[from] NameTaken),
     /// The session did not start.
     #[error(transparent)]
     Setup(#[from] SetupError),
@@ -337,7 +340,7 @@ impl Stage {
         &mut self,
         script: &Script,
         playbook: &Arc<Playbook>,
-    ) -> Result<SessionBuilder, SetupError> {
+    ) -> Result<SessionBuilder, ReplayError> {
         let recorded = |name: &String| {
             AnyTool::new(RecordedTool { name: name.clone(), playbook: playbook.clone() })
         };
@@ -345,9 +348,10 @@ impl Stage {
         let session = runtime.build()?.session();
         Ok(match &mut self.workplace {
             Some(workplace) => workplace.furnish(session, script, recorded)?,
-            None => session
-                .registry(Registry::unpublished(script.tools.iter().map(recorded))?)
-                .rules(Rules::allow_everything()),
+            None => {
+                let tools = Registry::unpublished(script.tools.iter().map(recorded))?;
+                session.registry(tools).rules(Rules::allow_everything())
+            }
         })
     }
 }

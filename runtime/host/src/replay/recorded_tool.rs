@@ -73,8 +73,8 @@ impl Tool for RecordedTool {
         catalogue::card_of(&self.name)
     }
 
-    fn safety(&self, _: &Value) -> Safety {
-        catalogue::safety_of(&self.name)
+    fn safety(&self, input: &Value) -> Safety {
+        catalogue::safety_of(&self.name, input)
     }
 
     async fn run(&self, _: Value, cx: RunCx) -> Result<Output<Content>, ToolError> {

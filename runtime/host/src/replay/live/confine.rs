@@ -60,14 +60,15 @@ impl Confinement {
     }
 
     fn works_inside(&self) -> bool {
-        let cwd = self.session().as_ref().map(|it| it.context().cwd.clone());
-        cwd.and_then(|it| it.to_str().map(|it| self.holds(it))).unwrap_or(false)
+        self.holds("")
     }
 
-    /// Whether a path is in the copy as it is written, and where it leads.
+    /// Whether a path, from the working directory on, is in the copy as it is written, and where
+    /// it leads.
     fn holds(&self, path: &str) -> bool {
-        let path = Path::new(path);
-        lexically(path).is_some_and(|it| it.starts_with(&self.root)) && self.leads_inside(path)
+        let cwd = self.session().as_ref().map(|it| it.context().cwd.clone());
+        let path = cwd.unwrap_or_default().join(path);
+        lexically(&path).is_some_and(|it| it.starts_with(&self.root)) && self.leads_inside(&path)
     }
 
     /// Of what doesn't exist, the nearest parent that does counts; a link that leads nowhere does
