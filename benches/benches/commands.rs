@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::io::AsyncReadExt as _;
 use tokio::runtime::Runtime;
 use toolwright::{
-    Processes, Rules, Session, ToolUse, Warden, built_in_tools_with, serve_as_warden,
+    FileOptions, Processes, Rules, Session, ToolUse, Warden, built_in_tools_with, serve_as_warden,
 };
 use toolwright_benches::run;
 
@@ -48,7 +48,8 @@ fn processes() -> [(&'static str, Processes); 2] {
 
 async fn session(processes: &Processes) -> Session {
     let cwd = std::env::temp_dir().canonicalize().expect("there is one");
-    let runtime = toolwright::Runtime::builder().tools(built_in_tools_with(processes));
+    let runtime = toolwright::Runtime::builder()
+        .tools(built_in_tools_with(&FileOptions::default(), processes));
     let session = runtime.build().expect("is right").session();
     session.cwd(cwd).rules(Rules::allow_everything()).start().await.expect("starts")
 }

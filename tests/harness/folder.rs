@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use toolwright::{Processes, Registry, Warden, built_in_tools_with};
+use toolwright::{FileOptions, Processes, Registry, Warden, built_in_tools_with};
 use toolwright_actors::Config;
 use toolwright_contract::{ToolResult, ToolUse};
 
@@ -32,12 +32,19 @@ impl Folder {
         Self::with(|_| {}).await
     }
 
-    /// The same, set up by `change`.
+    /// The same, with other options for files.
+    pub async fn with_files(files: &FileOptions) -> Self {
+        let tools = built_in_tools_with(files, &processes());
+        let tools = Registry::new(tools).expect("each name is its own");
+        Self::with(|config| config.tools = tools).await
+    }
+
+    /// The same as [`open`](Self::open), set up by `change`.
     pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
         let folder = TempDir::new().expect("a folder for the test");
         let cwd = folder.path().canonicalize().expect("it exists");
         let house = House::with(|config| {
-            let tools = built_in_tools_with(&processes());
+            let tools = built_in_tools_with(&FileOptions::default(), &processes());
             config.tools = Registry::new(tools).expect("each name is its own");
             config.context.cwd = cwd;
             change(config);

@@ -32,6 +32,20 @@ pub(crate) fn right() -> Vec<(&'static str, Value)> {
                 "-i": true, "-o": true, "multiline": true, "head_limit": 10, "offset": 1,
             }),
         ),
+        (
+            "MultiEdit",
+            json!({
+                "file_path": "/a",
+                "edits": [{"old_string": "a", "new_string": "b", "replace_all": true}],
+            }),
+        ),
+        (
+            "NotebookEdit",
+            json!({
+                "notebook_path": "/a.ipynb", "new_source": "a", "cell_id": "b",
+                "cell_type": "code", "edit_mode": "insert",
+            }),
+        ),
         ("Read", json!({"file_path": "/a", "offset": 10, "limit": 20})),
         ("TodoWrite", json!({"todos": [todo]})),
         ("Write", json!({"file_path": "/a", "content": ""})),
@@ -219,6 +233,34 @@ fn what_is_wrong_in_one_place_is_told_with_that_place() {
       /path mistyped: The parameter `path` type is expected as `string` but provided as `number`
       /pattern mistyped: The parameter `pattern` type is expected as `string` but provided as `number`
       /type mistyped: The parameter `type` type is expected as `string` but provided as `number`
+    MultiEdit
+      nothing at all: The required parameter `file_path` is missing; The required parameter `edits` is missing
+      /edits left out: The required parameter `edits` is missing
+      /file_path left out: The required parameter `file_path` is missing
+      /extra added: An unexpected parameter `extra` was provided
+      /edits mistyped: The parameter `edits` type is expected as `array` but provided as `string`
+      /edits/0 mistyped: The parameter `edits[0]` type is expected as `object` but provided as `array`
+      /edits/0/new_string left out: The required parameter `edits[0].new_string` is missing
+      /edits/0/old_string left out: The required parameter `edits[0].old_string` is missing
+      /edits/0/replace_all left out: fits
+      /edits/0/extra added: An unexpected parameter `edits[0].extra` was provided
+      /edits/0/new_string mistyped: The parameter `edits[0].new_string` type is expected as `string` but provided as `number`
+      /edits/0/old_string mistyped: The parameter `edits[0].old_string` type is expected as `string` but provided as `number`
+      /edits/0/replace_all mistyped: The parameter `edits[0].replace_all` type is expected as `boolean` but provided as `string`
+      /file_path mistyped: The parameter `file_path` type is expected as `string` but provided as `number`
+    NotebookEdit
+      nothing at all: The required parameter `notebook_path` is missing; The required parameter `new_source` is missing
+      /cell_id left out: fits
+      /cell_type left out: fits
+      /edit_mode left out: fits
+      /new_source left out: The required parameter `new_source` is missing
+      /notebook_path left out: The required parameter `notebook_path` is missing
+      /extra added: An unexpected parameter `extra` was provided
+      /cell_id mistyped: The parameter `cell_id` type is expected as `string` but provided as `number`
+      /cell_type mistyped: The parameter `cell_type` type is expected as `string` but provided as `number`
+      /edit_mode mistyped: The parameter `edit_mode` type is expected as `string` but provided as `number`
+      /new_source mistyped: The parameter `new_source` type is expected as `string` but provided as `number`
+      /notebook_path mistyped: The parameter `notebook_path` type is expected as `string` but provided as `number`
     Read
       nothing at all: The required parameter `file_path` is missing
       /file_path left out: The required parameter `file_path` is missing

@@ -24,6 +24,8 @@ fn each_built_in_tool_says_what_a_call_is_and_what_it_is_doing() {
     Edit | Edit(/a) | Editing /a | Edit(/a) waits for its turn | Edit(/a) was not allowed
     Glob | Glob(*.rs) | Finding *.rs | Glob(*.rs) waits for its turn | Glob(*.rs) was not allowed
     Grep | Grep(a) | Searching for a | Grep(a) waits for its turn | Grep(a) was not allowed
+    MultiEdit | MultiEdit(/a) | Editing /a | MultiEdit(/a) waits for its turn | MultiEdit(/a) was not allowed
+    NotebookEdit | NotebookEdit(/a.ipynb) | Editing /a.ipynb | NotebookEdit(/a.ipynb) waits for its turn | NotebookEdit(/a.ipynb) was not allowed
     Read | Read(/a) | Reading /a | Read(/a) waits for its turn | Read(/a) was not allowed
     TodoWrite | TodoWrite | Updating the list of things to do | TodoWrite waits for its turn | TodoWrite was not allowed
     Write | Write(/a) | Writing /a | Write(/a) waits for its turn | Write(/a) was not allowed

@@ -10,6 +10,7 @@
 mod admission;
 mod built_in_inputs;
 mod built_in_schemas;
+mod checkpoints;
 mod context;
 mod crashes;
 mod display;
@@ -25,7 +26,9 @@ mod journaled_sessions;
 mod lanes;
 mod live_replay;
 mod loose_ends;
+mod multi_edit;
 mod nested;
+mod notebook_edit;
 mod observation;
 mod offered_tools;
 mod permissions;

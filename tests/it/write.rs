@@ -94,6 +94,65 @@ async fn permissions_are_kept_and_a_read_only_file_is_left_alone() {
 
 #[cfg(unix)]
 #[tokio::test]
+async fn every_name_of_a_file_keeps_leading_to_it() {
+    use std::os::unix::fs::MetadataExt as _;
+    let folder = Folder::open().await;
+    let path = folder.put("one", "old and longer");
+    fs::hard_link(&path, folder.path("other")).unwrap();
+    folder.ok("Read", json!({"file_path": path})).await;
+    folder.ok("Write", json!({"file_path": path, "content": "new"})).await;
+    folder.ok("Edit", json!({"file_path": path, "old_string": "new", "new_string": "newer"})).await;
+    assert_eq!((folder.get("one"), folder.get("other")), (b"newer".to_vec(), b"newer".to_vec()));
+    assert_eq!(fs::metadata(&path).unwrap().nlink(), 2);
+    assert_eq!(folder.names(), ["one", "other"]);
+    folder.close().await;
+}
+
+#[tokio::test]
+async fn encoding_and_line_endings_of_a_file_outlive_its_content() {
+    let folder = Folder::open().await;
+    for (old, content, new) in [
+        (&b"a\r\nb\r\n"[..], "a\nx\n", &b"a\r\nx\r\n"[..]),
+        (b"a\nb\n", "a\r\nx\r\n", b"a\r\nx\r\n"),
+        (b"a\nb\r\nc\n", "a\nx\nb\nc", b"a\nx\nb\r\nc"),
+        (b"\xef\xbb\xbfa", "b", b"\xef\xbb\xbfb"),
+        (b"\xef\xbb\xbfa", "\u{feff}b", b"\xef\xbb\xbfb"),
+        (b"\xff\xfea\0\r\0\n\0", "b\n", b"\xff\xfeb\0\r\0\n\0"),
+        (b"\xfe\xff\0a", "\u{20ac}", b"\xfe\xff\x20\xac"),
+        (b"caf\xe9", "caf\u{e9}s 5 \u{20ac}", b"caf\xe9s 5 \x80"),
+    ] {
+        let path = folder.put("file", old);
+        folder.ok("Read", json!({"file_path": path})).await;
+        folder.ok("Write", json!({"file_path": path, "content": content})).await;
+        assert_eq!(folder.get("file"), new, "{old:?} by {content:?}");
+    }
+    let path = folder.put("file", b"caf\xe9");
+    folder.ok("Read", json!({"file_path": path})).await;
+    let text = folder.fails("Write", json!({"file_path": path, "content": "日"})).await;
+    insta::assert_snapshot!(text, @"DIR/file is windows-1252 text, which has no `日`. Use other characters, or convert the file to UTF-8 with a command first.");
+    assert_eq!(folder.get("file"), b"caf\xe9");
+    folder.close().await;
+}
+
+/// Without an encoding that is remembered, a file that has lost its telling letters would change it.
+#[tokio::test]
+async fn an_encoding_is_remembered() {
+    let folder = Folder::open().await;
+    let russian = b"\xd1\xfa\xe5\xf8\xfc \xe6\xe5 \xe5\xf9\xb8 \xfd\xf2\xe8\xf5 \xec\xff\xe3\xea\xe8\xf5 \xf4\xf0\xe0\xed\xf6\xf3\xe7\xf1\xea\xe8\xf5 \xe1\xf3\xeb\xee\xea";
+    let path = folder.put("file", russian);
+    folder.ok("Read", json!({"file_path": path})).await;
+    let edit =
+        |old: &str, new: &str| json!({"file_path": path, "old_string": old, "new_string": new});
+    folder.ok("Write", json!({"file_path": path, "content": "\u{436}"})).await;
+    folder.ok("Edit", edit("\u{436}", "\u{436}\u{451}")).await;
+    assert_eq!(folder.get("file"), b"\xe6\xb8");
+    let text = folder.ok("Read", json!({"file_path": path})).await;
+    assert!(text.starts_with("1\t\u{436}\u{451}\n"), "{text}");
+    folder.close().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn through_a_link_its_target_is_written_under_whatever_name_it_was_read() {
     use std::os::unix::fs::symlink;
     let folder = Folder::open().await;

@@ -1,24 +1,23 @@
 //! `Edit`: replaces a text in a file that the session has read.
 //!
-//! Checks, texts and the structured output are those of Claude Code docs 2.1.240, in their strict
-//! form: what was not read is not changed. A hard link to the file keeps the old content.
-
-use std::path::PathBuf;
+//! Checks, texts and the structured output are those of Claude Code docs 2.1.240.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_contract::{
-    Card, CheckCx, Conduct, InvalidInput, Output, Reads, RunCx, SessionContext, Tool, ToolError,
+    Card, CheckCx, Conduct, InvalidInput, Output, RunCx, Tool, ToolError, present::Present,
 };
 
+use crate::changes::Changes;
 use crate::fault::{Fault, off_thread};
-use crate::patch::structured_patch;
-use crate::paths;
+use crate::options::FileOptions;
 use crate::replacement::{Misfit, Replacement};
-use crate::text_file::{Known, Present, missing, replace};
+use crate::revision::Revision;
+use crate::target::{Desk, Target};
+use crate::text_file::{Known, missing};
 
-pub(crate) struct Edit;
+pub(crate) struct Edit(pub(crate) FileOptions);
 
 /// A text and what it should become.
 #[derive(Clone, Deserialize, JsonSchema)]
@@ -57,74 +56,57 @@ impl Tool for Edit {
         Conduct { destructive: true, paths, ..Conduct::default() }
     }
 
+    fn present(&self) -> Box<dyn Present> {
+        Box::new(Changes)
+    }
+
     async fn validate(&self, input: &Input, cx: &CheckCx) -> Result<(), InvalidInput> {
-        let (input, session, reads) = (input.clone(), cx.session.clone(), cx.reads.clone());
-        off_thread(move || Plan::new(&input, &session, &reads)).await?;
+        let (input, desk) = (input.clone(), Desk::checking(cx, &self.0));
+        let look = move || {
+            let target = desk.look(&input.file_path, Known::WhatWasRead)?;
+            input.revise(&target, &desk)
+        };
+        off_thread(look).await?;
         Ok(())
     }
 
     /// The file is looked at again: much may have happened to it while somebody was asked.
     async fn run(&self, input: Input, cx: RunCx) -> Result<Output<String>, ToolError> {
-        let told = off_thread(move || {
-            let plan = Plan::new(&input, &cx.session, &cx.reads)?;
-            let seen = replace(&plan.real, plan.new.as_bytes(), plan.present.as_ref())?;
-            let text = match &plan.present {
-                Some(_) => format!("The file {} has been updated successfully.", input.file_path),
-                None => format!("File created successfully at: {}", input.file_path),
-            };
-            let structured = plan.structured(&input);
-            cx.reads.note(plan.real, seen);
-            Ok(Output::from(text).structured(structured))
-        });
-        Ok(told.await?)
+        let desk = Desk::running(&cx, &self.0);
+        let change = move || {
+            desk.change(&input.file_path, Known::WhatWasRead, |target| {
+                let revision = input.revise(&target, &desk)?;
+                desk.write(&target, &revision.new)?;
+                let text = target.written(&input.file_path);
+                let output = Output::from(revision.told(text));
+                Ok(output.structured(input.structured(&revision)))
+            })
+        };
+        Ok(off_thread(change).await?)
     }
 }
 
-/// What a call comes to if the file stays as it is.
-struct Plan {
-    real: PathBuf,
-    present: Option<Present>,
-    old: String,
-    new: String,
-}
-
-impl Plan {
-    fn new(input: &Input, session: &SessionContext, reads: &Reads) -> Result<Self, Fault> {
-        let path = paths::absolute(&input.file_path, session)?;
-        if input.old_string == input.new_string {
+impl Input {
+    fn revise(&self, target: &Target, desk: &Desk) -> Result<Revision, Fault> {
+        if self.old_string == self.new_string {
             return Err(Misfit::Same.into());
         }
-        let real = paths::real(&path).map_err(Fault::io("find", &path))?;
-        let Some(present) = Present::read(&real)? else {
-            return if input.old_string.is_empty() {
-                let new = input.new_string.clone();
-                Ok(Self { real, present: None, old: String::new(), new })
-            } else {
-                Err(missing(path, session))
-            };
-        };
-        present.is_known(reads.seen(&real), Known::WhatWasRead)?;
-        let old = std::str::from_utf8(&present.bytes)
-            .map_err(|it| Fault::NotUtf8 { path, at: it.valid_up_to() })?
-            .to_owned();
-        let new = if old.is_empty() && input.old_string.is_empty() {
-            input.new_string.clone()
-        } else {
-            let (old_string, new_string) = (&input.old_string, &input.new_string);
-            Replacement { old: old_string, new: new_string, all: input.replace_all }.apply(&old)?
-        };
-        Ok(Self { real, present: Some(present), old, new })
+        if target.present.is_none() && !self.old_string.is_empty() {
+            return Err(missing(self.file_path.clone().into(), &desk.session));
+        }
+        let (old, new) = (&*self.old_string, &*self.new_string);
+        Revision::of(target, &[Replacement { old, new, all: self.replace_all }])
     }
 
-    fn structured(&self, input: &Input) -> Value {
+    fn structured(&self, revision: &Revision) -> Value {
         json!({
-            "filePath": input.file_path,
-            "oldString": input.old_string,
-            "newString": input.new_string,
-            "originalFile": self.old,
-            "structuredPatch": structured_patch(&self.old, &self.new),
+            "filePath": self.file_path,
+            "oldString": self.old_string,
+            "newString": self.new_string,
+            "originalFile": revision.old,
+            "structuredPatch": revision.patch(),
             "userModified": false,
-            "replaceAll": input.replace_all,
+            "replaceAll": self.replace_all,
         })
     }
 }

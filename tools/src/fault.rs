@@ -49,10 +49,12 @@ pub(crate) enum Fault {
     TooBig { path: PathBuf, bytes: u64, limit: u64 },
     #[error("{} is a binary file, which can't be shown as text. Look at it with a command that knows its format.", .0.display())]
     Binary(PathBuf),
-    #[error("{} is UTF-16, which is not supported. Convert it to UTF-8 with a command first.", .0.display())]
-    Utf16(PathBuf),
-    #[error("{} is not UTF-8 text (at byte {at}), so an edit might damage it. Convert it to UTF-8, or change it with a command.", path.display())]
-    NotUtf8 { path: PathBuf, at: usize },
+    #[error("{} is damaged {encoding} text (at byte {at}), so an edit might damage it further. Repair it, or change it with a command.", path.display())]
+    Undecodable { path: PathBuf, encoding: &'static str, at: usize },
+    #[error("{} is {encoding} text, which has no `{character}`. Use other characters, or convert the file to UTF-8 with a command first.", path.display())]
+    Unencodable { path: PathBuf, encoding: &'static str, character: char },
+    #[error("Writing to {} failed ({error}), and putting the old content back did as well. It is in {}: copy it back with a command.", path.display(), copy.display())]
+    Damaged { path: PathBuf, copy: PathBuf, error: io::Error },
     #[error("File has not been read yet. Read it first before writing to it.")]
     Unread,
     #[error(
@@ -71,6 +73,32 @@ pub(crate) enum Fault {
     TooMuch { chars: usize, limit: usize },
     #[error(transparent)]
     Misfit(#[from] Misfit),
+    #[error("Edit {at} of {all} does not fit, so none was made. {misfit}")]
+    OneOf { at: usize, all: usize, misfit: Misfit },
+    #[error("There are no edits. Send at least one, and at most {0}.")]
+    NoEdits(usize),
+    #[error(
+        "There are {sent} edits, and more than {most} are not made at once. Send them in several calls."
+    )]
+    TooManyEdits { sent: usize, most: usize },
+    #[error("{} has {bytes} bytes, and more than {limit} of its kind are not shown. Make a smaller one of it with a command.", path.display())]
+    TooBigToShow { path: PathBuf, bytes: u64, limit: u64 },
+    #[error("{} can't be shown as a picture: {why}. Make another of it with a command.", path.display())]
+    BadPicture { path: PathBuf, why: String },
+    #[error("{} is a PDF document, whose pages can't be shown. Extract its text with a command such as `pdftotext`, or make pictures of its pages.", .0.display())]
+    Pdf(PathBuf),
+    #[error("{} is not named as a notebook (.ipynb). Send the path of one, or edit the file as text.", .0.display())]
+    NotIpynb(PathBuf),
+    #[error("{} can't be dealt with as a notebook: {why}. Look at it with a command.", path.display())]
+    NotNotebook { path: PathBuf, why: String },
+    #[error(
+        "There is no cell `{cell}` among the {cells} cells. Read the notebook and send a cell's id, or `cell-N` with its place from 0."
+    )]
+    NoCell { cell: String, cells: usize },
+    #[error("cell_id is missing. Send the id of the cell, or `cell-N` with its place from 0.")]
+    WhichCell,
+    #[error("cell_type is missing. Send `code` or `markdown` for the cell that is to be inserted.")]
+    NoCellType,
     #[error("stopped")]
     Stopped,
 }

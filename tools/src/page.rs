@@ -2,9 +2,12 @@
 
 use std::io::{self, BufRead};
 
+use encoding_rs::Decoder;
 use memchr::memchr_iter;
 use sha2::{Digest as _, Sha256};
 use toolwright_contract::{Digest, Stop};
+
+use crate::encoding::Encoding;
 
 /// Longest encoding of a character in UTF-8, in bytes.
 const CHAR_BYTES: usize = 4;
@@ -58,10 +61,12 @@ impl Page {
 /// Those of `text`.
 pub(crate) fn read_page(
     mut text: impl BufRead,
+    encoding: Encoding,
     wanted: Wanted,
     stop: &Stop,
 ) -> io::Result<Option<Page>> {
     let mut reading = Reading::new(wanted);
+    let mut decoding = Decoding::new(encoding);
     let mut digest = Sha256::new();
     loop {
         if stop.is_told() {
@@ -70,11 +75,12 @@ pub(crate) fn read_page(
         let chunk = text.fill_buf()?;
         let length = chunk.len();
         if length == 0 {
+            reading.take(decoding.utf8(chunk, true));
             reading.end();
             break;
         }
         digest.update(chunk);
-        reading.take(chunk);
+        reading.take(decoding.utf8(chunk, false));
         reading.page.bytes += length as u64;
         text.consume(length);
         if reading.is_complete() && !wanted.to_the_end {
@@ -85,8 +91,33 @@ pub(crate) fn read_page(
             break;
         }
     }
+    reading.page.malformed |= decoding.malformed;
     reading.page.digest = digest.finalize().into();
     Ok(Some(reading.page))
+}
+
+/// Chunks of another encoding turned into UTF-8.
+struct Decoding {
+    decoder: Option<Decoder>,
+    text: String,
+    malformed: bool,
+}
+
+impl Decoding {
+    fn new(encoding: Encoding) -> Self {
+        let decoder = (!encoding.is_utf8()).then(|| encoding.decoder());
+        Self { decoder, text: String::new(), malformed: false }
+    }
+
+    fn utf8<'a>(&'a mut self, chunk: &'a [u8], last: bool) -> &'a [u8] {
+        let Some(decoder) = &mut self.decoder else { return chunk };
+        self.text.clear();
+        let room = decoder.max_utf8_buffer_length(chunk.len()).unwrap_or(chunk.len());
+        self.text.reserve(room);
+        let (_, _, malformed) = decoder.decode_to_string(chunk, &mut self.text, last);
+        self.malformed |= malformed;
+        self.text.as_bytes()
+    }
 }
 
 struct Reading {
@@ -115,7 +146,13 @@ impl Reading {
             done = newline + 1;
         }
         self.append(&chunk[done..]);
-        self.page.blank_end = done == chunk.len();
+        if !chunk.is_empty() {
+            self.page.blank_end = done == chunk.len();
+        }
+        if self.overlong && !self.wanted.to_the_end {
+            // No more of it could be shown, and its end may be far away.
+            self.end_line();
+        }
     }
 
     fn append(&mut self, bytes: &[u8]) {
@@ -180,7 +217,7 @@ mod tests {
         // A small buffer: lines are apart over many chunks.
         let text = BufReader::with_capacity(3, text.as_bytes());
         let wanted = Wanted { first, lines, chars, to_the_end };
-        read_page(text, wanted, &Stop::default()).unwrap().unwrap()
+        read_page(text, Encoding::UTF8, wanted, &Stop::default()).unwrap().unwrap()
     }
 
     fn owned(lines: &[&str]) -> Vec<String> {
@@ -234,9 +271,29 @@ mod tests {
     fn bytes_that_are_no_utf8_are_told() {
         let bytes = BufReader::new(&b"a\xffb\n"[..]);
         let wanted = Wanted { first: 1, lines: 9, chars: 100, to_the_end: true };
-        let page = read_page(bytes, wanted, &Stop::default()).unwrap().unwrap();
+        let page = read_page(bytes, Encoding::UTF8, wanted, &Stop::default()).unwrap().unwrap();
         assert_eq!((page.lines[0].as_str(), page.malformed), ("a\u{fffd}b", true));
         assert!(!self::page("\u{fffd}", 1, 1, 9, true).malformed);
+    }
+
+    #[test]
+    fn a_line_without_end_is_not_read_to_its_end() {
+        let text = BufReader::with_capacity(1 << 10, io::repeat(b'x'));
+        let wanted = Wanted { first: 1, lines: 9, chars: 100, to_the_end: false };
+        let page = read_page(text, Encoding::UTF8, wanted, &Stop::default()).unwrap().unwrap();
+        assert_eq!((page.lines, page.cut, page.total), (vec!["x".repeat(100)], true, None));
+    }
+
+    #[test]
+    fn other_encodings_are_read_piece_by_piece() {
+        let bytes: Vec<u8> =
+            "\u{feff}aä\n€𝄞\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let encoding = Encoding::of(&bytes, true, "").unwrap();
+        let wanted = Wanted { first: 1, lines: 9, chars: 100, to_the_end: true };
+        let text = BufReader::with_capacity(3, &*bytes);
+        let page = read_page(text, encoding, wanted, &Stop::default()).unwrap().unwrap();
+        assert_eq!(page.lines, ["aä", "€𝄞", ""]);
+        assert_eq!((page.total, page.malformed, page.bytes), (Some(3), false, bytes.len() as u64));
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! A file on disk: opened only if that can't block, known or not, and replaced in one step.
+//! A file on disk: opened only if that can't block, and known to the session or not.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
@@ -12,7 +12,7 @@ use crate::fault::Fault;
 /// Largest file that is changed, in bytes: its whole content is held in memory.
 pub(crate) const LARGEST: u64 = 1 << 30;
 
-/// Opens a regular file for reading, if there is one.
+/// Opens a regular file for reading, if there is one. The path must have no symbolic links.
 ///
 /// # Errors
 ///
@@ -25,10 +25,43 @@ pub(crate) fn open(path: &Path) -> Result<Option<(File, Metadata)>, Fault> {
     // Opening a device or a pipe may do something or wait, so it is looked at first; and once
     // more when it is open, since it may have become another file between the two.
     regular(path, &looked.map_err(Fault::io("read", path))?)?;
-    let file = without_waiting().open(path).map_err(Fault::io("read", path))?;
+    let file = without_links(path).map_err(Fault::io("read", path))?;
     let metadata = file.metadata().map_err(Fault::io("read", path))?;
     regular(path, &metadata)?;
     Ok(Some((file, metadata)))
+}
+
+/// Opens a path that was found to have no symbolic links, and fails if it has got one since: what
+/// was checked is what is opened.
+#[cfg(target_os = "linux")]
+fn without_links(path: &Path) -> io::Result<File> {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    use rustix::io::Errno;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // The kernel is older than 5.6, or a sandbox forbids the call.
+        Err(Errno::NOSYS | Errno::PERM) => not_a_link(path),
+        opened => Ok(opened?.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn without_links(path: &Path) -> io::Result<File> {
+    not_a_link(path)
+}
+
+/// The same for the last name of the path alone.
+#[cfg(unix)]
+fn not_a_link(path: &Path) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+    fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+#[cfg(not(unix))]
+fn not_a_link(path: &Path) -> io::Result<File> {
+    without_waiting().open(path)
 }
 
 /// Opens for reading, and never waits for the other end of a pipe.
@@ -83,8 +116,10 @@ pub(crate) fn missing(path: PathBuf, session: &SessionContext) -> Fault {
 }
 
 /// The whole content of a file that is to be changed.
+#[derive(Debug)]
 pub(crate) struct Present {
     pub(crate) bytes: Vec<u8>,
+    file: File,
     metadata: Metadata,
 }
 
@@ -104,22 +139,22 @@ impl Present {
     ///
     /// Why it can't be read or must not be changed.
     pub(crate) fn read(real: &Path) -> Result<Option<Self>, Fault> {
-        let Some((file, metadata)) = open(real)? else { return Ok(None) };
+        let Some((mut file, metadata)) = open(real)? else { return Ok(None) };
         let path = || real.to_owned();
         let too_big = |bytes| Fault::TooBig { path: path(), bytes, limit: LARGEST };
         if metadata.len() > LARGEST {
             return Err(too_big(metadata.len()));
         }
-        if metadata.permissions().readonly() {
+        if metadata.permissions().readonly() || !may_be_written(real) {
             return Err(Fault::ReadOnly(path()));
         }
         let mut bytes = Vec::new();
-        file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(Fault::io("read", real))?;
+        (&mut file).take(LARGEST + 1).read_to_end(&mut bytes).map_err(Fault::io("read", real))?;
         // It may have grown, or be one of those that don't know their length.
         if bytes.len() as u64 > LARGEST {
             return Err(too_big(bytes.len() as u64));
         }
-        Ok(Some(Self { bytes, metadata }))
+        Ok(Some(Self { bytes, file, metadata }))
     }
 
     /// Whether the session knows the file well enough to change it. What counts is the content:
@@ -146,6 +181,41 @@ impl Present {
         };
         if same && rest { Ok(()) } else { Err(Fault::Changed) }
     }
+
+    /// What the system knew of the file when it was opened.
+    pub(crate) fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// The file, still open.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Whether no other path leads to the file than through symbolic links.
+    #[cfg(unix)]
+    pub(crate) fn has_one_name(&self) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        self.metadata.nlink() <= 1
+    }
+
+    /// Whether no other path leads to the file than through symbolic links.
+    #[cfg(not(unix))]
+    pub(crate) fn has_one_name(&self) -> bool {
+        true
+    }
+}
+
+/// Whether this process may write to a file: what it may not, it could still replace.
+#[cfg(unix)]
+fn may_be_written(path: &Path) -> bool {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+}
+
+#[cfg(not(unix))]
+fn may_be_written(_: &Path) -> bool {
+    true
 }
 
 /// The SHA-256 of bytes.
@@ -153,51 +223,30 @@ pub(crate) fn digest(bytes: &[u8]) -> toolwright_contract::Digest {
     Sha256::digest(bytes).into()
 }
 
-/// Replaces a file, or makes it with the folders above it, in one step: whatever happens, there
-/// is the old file or the new one. Permissions are kept. Gives what is known of it now.
-///
-/// # Errors
-///
-/// What the system says; no temporary file is left then.
-pub(crate) fn replace(
-    real: &Path,
-    content: &[u8],
-    old: Option<&Present>,
-) -> Result<SeenFile, Fault> {
-    write(real, content, old).map_err(Fault::io("write", real))
-}
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Read as _;
+    use std::os::unix::fs::symlink;
 
-fn write(real: &Path, content: &[u8], old: Option<&Present>) -> io::Result<SeenFile> {
-    let folder = real.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    fs::create_dir_all(folder)?;
-    let mut temporary = new_file().tempfile_in(folder)?;
-    temporary.write_all(content)?;
-    if let Some(old) = old {
-        temporary.as_file().set_permissions(old.metadata.permissions())?;
-    }
-    temporary.as_file().sync_all()?;
-    let metadata = temporary.as_file().metadata()?;
-    temporary.persist(real)?;
-    // The new name must last as well; where a folder can't be synced, it lasts all the same.
-    drop(File::open(folder).and_then(|it| it.sync_all()));
-    Ok(SeenFile {
-        bytes: content.len() as u64,
-        digest: digest(content),
-        length: content.len() as u64,
-        modified: metadata.modified().ok(),
-        partial: false,
-    })
-}
+    use tempfile::TempDir;
 
-/// A temporary file with the permissions of any new file.
-fn new_file() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".toolwright-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // As for `open`, the process's mask takes away what it takes from every new file.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+    use super::*;
+
+    #[test]
+    fn a_link_that_has_come_into_a_path_since_is_not_followed() {
+        let folder = TempDir::new().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir(root.join("real")).unwrap();
+        fs::write(root.join("real/file"), "text").unwrap();
+        symlink("real", root.join("folder")).unwrap();
+        symlink("file", root.join("real/link")).unwrap();
+        for opens in [without_links, not_a_link] {
+            let mut text = String::new();
+            opens(&root.join("real/file")).unwrap().read_to_string(&mut text).unwrap();
+            assert_eq!(text, "text");
+            assert!(opens(&root.join("real/link")).is_err());
+        }
+        let through = without_links(&root.join("folder/file"));
+        assert_eq!(through.is_err(), cfg!(target_os = "linux"));
     }
-    builder
 }

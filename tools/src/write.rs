@@ -1,23 +1,24 @@
 //! `Write`: makes a file, or replaces one that the session has read.
 //!
-//! Checks, texts and the structured output are those of Claude Code docs 2.1.240, in their strict
-//! form: what was not read is not replaced. The content is written as it was sent, byte for byte.
-
-use std::path::PathBuf;
+//! Checks, texts and the structured output are those of Claude Code docs 2.1.240. A new file holds
+//! what was sent, byte for byte; one that is replaced keeps its encoding, mark and line endings.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_contract::{
-    Card, CheckCx, Conduct, InvalidInput, Output, Reads, RunCx, SessionContext, Tool, ToolError,
+    Card, CheckCx, Conduct, InvalidInput, Output, RunCx, Tool, ToolError, present::Present,
 };
 
-use crate::fault::{Fault, off_thread};
+use crate::changes::Changes;
+use crate::fault::off_thread;
+use crate::options::FileOptions;
 use crate::patch::structured_patch;
-use crate::paths;
-use crate::text_file::{Known, Present, replace};
+use crate::replacement::with_endings_of;
+use crate::target::Desk;
+use crate::text_file::Known;
 
-pub(crate) struct Write;
+pub(crate) struct Write(pub(crate) FileOptions);
 
 /// A file's whole content.
 #[derive(Deserialize, JsonSchema)]
@@ -50,56 +51,45 @@ impl Tool for Write {
         Conduct { destructive: true, paths, ..Conduct::default() }
     }
 
+    fn present(&self) -> Box<dyn Present> {
+        Box::new(Changes)
+    }
+
     async fn validate(&self, input: &Input, cx: &CheckCx) -> Result<(), InvalidInput> {
-        let (path, session, reads) =
-            (input.file_path.clone(), cx.session.clone(), cx.reads.clone());
-        off_thread(move || target(&path, &session, &reads)).await?;
+        let (path, desk) = (input.file_path.clone(), Desk::checking(cx, &self.0));
+        off_thread(move || desk.look(&path, Known::Everything)).await?;
         Ok(())
     }
 
     /// The file is looked at again: much may have happened to it while somebody was asked.
     async fn run(&self, input: Input, cx: RunCx) -> Result<Output<String>, ToolError> {
-        let written = off_thread(move || {
-            let (real, present) = target(&input.file_path, &cx.session, &cx.reads)?;
-            let seen = replace(&real, input.content.as_bytes(), present.as_ref())?;
-            cx.reads.note(real, seen);
-            let text = match present {
-                None => format!("File created successfully at: {}", input.file_path),
-                Some(_) => format!("The file {} has been updated successfully.", input.file_path),
-            };
-            Ok(Output::from(text).structured(structured(&input, present.as_ref())))
-        });
-        Ok(written.await?)
+        let desk = Desk::running(&cx, &self.0);
+        let change = move || {
+            desk.change(&input.file_path, Known::Everything, |target| {
+                let old = target.present.as_ref().map(|it| target.encoding.show(&it.bytes));
+                let content = match &old {
+                    Some(old) => with_endings_of(old, target.encoding.unmarked(&input.content)),
+                    None => input.content.clone(),
+                };
+                desk.write(&target, &content)?;
+                let text = target.written(&input.file_path);
+                Ok(Output::from(text).structured(input.structured(old.as_deref())))
+            })
+        };
+        Ok(off_thread(change).await?)
     }
 }
 
-/// The file that is meant and what it is now, if it may be written.
-fn target(
-    sent: &str,
-    session: &SessionContext,
-    reads: &Reads,
-) -> Result<(PathBuf, Option<Present>), Fault> {
-    let path = paths::absolute(sent, session)?;
-    let real = paths::real(&path).map_err(Fault::io("find", &path))?;
-    let present = Present::read(&real)?;
-    if let Some(present) = &present {
-        present.is_known(reads.seen(&real), Known::Everything)?;
+impl Input {
+    fn structured(&self, original: Option<&str>) -> Value {
+        let kind = if original.is_some() { "update" } else { "create" };
+        let patch = original.map_or(json!([]), |it| structured_patch(it, &self.content));
+        json!({
+            "type": kind,
+            "filePath": self.file_path,
+            "content": self.content,
+            "structuredPatch": patch,
+            "originalFile": original,
+        })
     }
-    Ok((real, present))
-}
-
-fn structured(input: &Input, present: Option<&Present>) -> Value {
-    let Input { file_path, content } = input;
-    let (kind, original) = match present {
-        None => ("create", None),
-        Some(present) => ("update", Some(String::from_utf8_lossy(&present.bytes))),
-    };
-    let patch = original.as_ref().map_or(json!([]), |it| structured_patch(it, content));
-    json!({
-        "type": kind,
-        "filePath": file_path,
-        "content": content,
-        "structuredPatch": patch,
-        "originalFile": original,
-    })
 }

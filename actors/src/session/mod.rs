@@ -217,6 +217,12 @@ impl Session {
         turn::open(&self.0.house, None, cascade).await
     }
 
+    /// Forgets what the model was shown of files, but not that they were read: for a loop that has
+    /// cut or summed up its conversation. A file is then shown again even if it is unchanged.
+    pub fn forget_views(&self) {
+        self.0.house.reads.forget_views();
+    }
+
     /// Events from now on. A subscriber that lags loses the oldest, and is told how many.
     #[must_use]
     pub fn subscribe(&self) -> broadcast::Receiver<Event> {

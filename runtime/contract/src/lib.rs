@@ -70,7 +70,7 @@ pub use papers::{
     Cleared, Outcome, OutcomeKind, Permit, RawInput, Screened, Screening, ToolResult, ToolUse,
 };
 pub use pool::{Gates, Pool};
-pub use reads::{Digest, Reads, SeenFile};
+pub use reads::{Digest, Reads, SeenFile, View};
 pub use registry::{NameTaken, Registry, Unregistrable};
 pub use schema::{
     ACCEPTED_NAME_CHARS, BadName, BadSchema, EMITTED_NAME_CHARS, SCHEMA_BYTES, Unpublishable,

@@ -33,6 +33,10 @@ pub use toolwright_journal as journal;
 pub use toolwright_permissions as permissions;
 #[cfg(unix)]
 pub use toolwright_tools::Processes;
+#[cfg(feature = "files")]
+pub use toolwright_tools::{
+    Checkpoint, Checkpoints, FileListener, FileOptions, LineNumbers, NotRewound, ReadFirst,
+};
 pub use toolwright_tools::{
     SIMPLE as SIMPLE_TOOLS, all as built_in_tools, all_with as built_in_tools_with,
 };

@@ -3,8 +3,10 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, pidfd_open, pidfd_send_signal, wait,
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process, pidfd_open,
+    pidfd_send_signal, wait,
 };
 
 /// How long what was killed may take to go: longer only if the system holds on to it.
@@ -84,13 +86,19 @@ struct Below {
 impl Below {
     /// Sends it a signal, unless its number belongs to another process by now.
     fn signal(&self, signal: Signal) {
-        let Ok(handle) = pidfd_open(self.pid, PidfdFlags::empty()) else { return };
+        let handle = pidfd_open(self.pid, PidfdFlags::empty());
         // The handle stands for who has the number now. If that is the child of the same parent,
         // or of this process, to which orphans come, it is below us.
         let parent = parent_of(self.pid);
         if parent == Some(self.parent) || parent == Some(getpid()) {
+            let sent = match handle {
+                Ok(handle) => pidfd_send_signal(handle, signal),
+                // An old kernel, or a sandbox: then by its number, which was right a moment ago.
+                Err(Errno::NOSYS | Errno::PERM) => kill_process(self.pid, signal),
+                Err(gone) => Err(gone),
+            };
             // One that has just ended needs none.
-            pidfd_send_signal(handle, signal).unwrap_or_default();
+            sent.unwrap_or_default();
         }
     }
 }

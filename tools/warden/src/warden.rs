@@ -27,7 +27,7 @@ pub(crate) fn serve() -> io::Result<()> {
     // It may lead a session already, as a service.
     setsid().map(drop).unwrap_or_default();
     set_child_subreaper(Some(getpid()))?;
-    let mut keepers = HashMap::new();
+    let mut keepers = Keepers::new();
     while let Some(wanted) = next(host, &mut keepers)? {
         match fork()? {
             Forked::Child => {
@@ -37,13 +37,16 @@ pub(crate) fn serve() -> io::Result<()> {
                 return keeper::keep(wanted.control, wanted.output);
             }
             Forked::Parent(keeper) => {
-                keepers.insert(keeper, pidfd_open(keeper, PidfdFlags::empty())?);
+                keepers.insert(keeper, pidfd_open(keeper, PidfdFlags::empty()).ok());
             }
         }
     }
     end(&mut keepers);
     Ok(())
 }
+
+/// The keepers, each with a handle that says when it has ended, where the system has those.
+type Keepers = HashMap<Pid, Option<OwnedFd>>;
 
 /// What the host hands over for a command.
 struct Wanted {
@@ -52,20 +55,21 @@ struct Wanted {
 }
 
 /// Waits for the host to want a keeper, and tends to those that are there. `None` once it has gone.
-fn next(host: BorrowedFd<'_>, keepers: &mut HashMap<Pid, OwnedFd>) -> io::Result<Option<Wanted>> {
+fn next(host: BorrowedFd<'_>, keepers: &mut Keepers) -> io::Result<Option<Wanted>> {
     let mut orphans = false;
+    let blind = keepers.values().any(Option::is_none);
     loop {
         let mut polled = vec![PollFd::from_borrowed_fd(host, PollFlags::IN)];
-        polled.extend(keepers.values().map(|it| PollFd::new(it, PollFlags::IN)));
+        polled.extend(keepers.values().flatten().map(|it| PollFd::new(it, PollFlags::IN)));
         let look = Timespec::try_from(LOOK).map_err(io::Error::other)?;
-        match poll(&mut polled, orphans.then_some(&look)) {
+        match poll(&mut polled, (orphans || blind).then_some(&look)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
         let said = !polled[0].revents().is_empty();
         let ended = polled[1..].iter().any(|it| !it.revents().is_empty());
         drop(polled);
-        if ended || orphans {
+        if ended || orphans || blind {
             orphans = tend(keepers);
         }
         if said {
@@ -76,7 +80,7 @@ fn next(host: BorrowedFd<'_>, keepers: &mut HashMap<Pid, OwnedFd>) -> io::Result
 
 /// Reaps keepers that have ended. One that was killed has left its command to us: there is nobody
 /// else to end it. Whether anything of such a command may be left.
-fn tend(keepers: &mut HashMap<Pid, OwnedFd>) -> bool {
+fn tend(keepers: &mut Keepers) -> bool {
     let mut killed = false;
     tree::reap(|pid, status| {
         killed |= keepers.remove(&pid).is_none() || status.exit_status() != Some(0);
@@ -108,7 +112,7 @@ fn receive(host: BorrowedFd<'_>) -> io::Result<Option<Wanted>> {
 }
 
 /// Waits for the keepers, who have seen that the host has gone, and ends what is left then.
-fn end(keepers: &mut HashMap<Pid, OwnedFd>) {
+fn end(keepers: &mut Keepers) {
     let until = Instant::now() + LAST;
     while tree::reap(|pid, _| drop(keepers.remove(&pid))) && Instant::now() < until {
         tree::kill_children(|it| !keepers.contains_key(&it));

@@ -83,6 +83,11 @@ pub trait Present: Send + Sync {
         shown(content, detail, Tone::Plain)
     }
 
+    /// A result that is no error, from its structured form, where that shows more than the text.
+    fn structured(&self, _structured: &Value, _detail: Detail) -> Option<Text> {
+        None
+    }
+
     /// A result that is an error.
     fn error(&self, content: &Content, detail: Detail) -> Text {
         shown(content, detail, Tone::Bad)

@@ -68,6 +68,8 @@ pub struct Screen<'a> {
 impl Screen<'_> {
     fn built_in_tools(&self) -> Vec<AnyTool> {
         built_in_tools_with(
+            #[cfg(feature = "files")]
+            &crate::FileOptions::default(),
             #[cfg(unix)]
             &self.processes,
         )
