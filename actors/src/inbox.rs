@@ -17,6 +17,7 @@ use toolwright_contract::{
 use toolwright_kernel::Place;
 
 use crate::asked::Asked;
+use crate::journal::{KeptResult, SessionLog, tell};
 use crate::scheduler::SchedulerMsg;
 use crate::session::Desk;
 use crate::shares::HeldShare;
@@ -74,6 +75,8 @@ pub(crate) struct Kept {
     pub(crate) notes: Vec<String>,
     /// Bytes that went to a file.
     pub(crate) spilled: Option<u64>,
+    /// Why the journal doesn't have it, if it should.
+    pub(crate) unwritten: Option<String>,
 }
 
 /// A stop, from outside.
@@ -100,6 +103,8 @@ pub(crate) struct Inbox {
     asked: Option<Arc<Asked>>,
     /// What is left of the message that answers the turn.
     room: Arc<Room>,
+    /// Where results are written down.
+    log: Option<Arc<dyn SessionLog>>,
 }
 
 impl Inbox {
@@ -120,7 +125,13 @@ impl Inbox {
             turn,
             asked,
             room: Arc::new(room),
+            log: None,
         }
+    }
+
+    /// The same, with a log in which each result is written before the scheduler hears of it.
+    pub(crate) fn logged(self, log: Option<Arc<dyn SessionLog>>) -> Self {
+        Self { log, ..self }
     }
 
     /// Whom a question about a call of the turn holds up, if anybody has a deadline.
@@ -138,6 +149,17 @@ impl Inbox {
     /// What is left of the message that answers the turn.
     pub(crate) fn room(&self) -> &Arc<Room> {
         &self.room
+    }
+
+    /// A result is through the last stages.
+    pub(crate) fn stored(self: &Arc<Self>, ix: CallIx, kept: Kept) {
+        match &self.log {
+            Some(log) => {
+                let kept = KeptResult::new(self.turn, ix, kept, Some(self.clone()));
+                tell(&**log, |log| log.kept(kept));
+            }
+            None => self.push(ix, News::Stored(Box::new(kept))),
+        }
     }
 
     pub(crate) fn push(&self, ix: CallIx, news: News) {

@@ -3,7 +3,7 @@
 //! ractor hands no state of a dead actor on, so what must survive a scheduler is kept here: when
 //! it dies, its open calls are answered from the ledger. A result can be claimed once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, mpsc};
@@ -13,6 +13,8 @@ use toolwright_contract::{CallIx, HowEnded, Progress, ToolResult, ToolUseId, wor
 #[derive(Default)]
 pub(crate) struct Ledger {
     book: Mutex<Book>,
+    /// Locked after the book, where both are.
+    out: Mutex<Out>,
     changed: Notify,
 }
 
@@ -31,8 +33,27 @@ struct Book {
     orphaned: bool,
     /// Told to be over without its scheduler.
     ended: bool,
-    /// Who reads results as they are emitted.
+}
+
+/// The results that were handed out: all that were emitted, unless their emissions are written
+/// down first.
+#[derive(Default)]
+struct Out {
+    /// How many.
+    handed: usize,
+    /// Results that came before one ahead of them.
+    early: BTreeMap<usize, ToolResult>,
+    /// Who reads them.
     reader: Option<mpsc::UnboundedSender<ToolResult>>,
+}
+
+/// When an emitted result is handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handing {
+    /// With its emission.
+    Now,
+    /// When [`Ledger::hand_out`] is told.
+    Later,
 }
 
 /// What became of a call that came in.
@@ -83,8 +104,8 @@ pub(crate) struct Closed {
 }
 
 impl Ledger {
-    /// Gives the call its place.
-    pub(crate) fn accept(&self, id: &ToolUseId, tool: &str) -> Accepted {
+    /// Gives the call its place, and tells `came` of it before anybody else can hear of it.
+    pub(crate) fn accept(&self, id: &ToolUseId, tool: &str, came: impl FnOnce(CallIx)) -> Accepted {
         let mut book = self.book();
         let ix = CallIx(book.entries.len() as u32);
         if book.ids.contains_key(id) {
@@ -100,6 +121,7 @@ impl Ledger {
             owed: false,
             answer: None,
         });
+        came(ix);
         if book.orphaned { Accepted::Orphan(ix) } else { Accepted::At(ix) }
     }
 
@@ -136,7 +158,7 @@ impl Ledger {
         result: ToolResult,
         ended: HowEnded,
         notes: Vec<String>,
-        mut emit: impl FnMut(CallIx, &ToolResult, HowEnded),
+        mut emit: impl FnMut(CallIx, &ToolResult, HowEnded) -> Handing,
     ) {
         let mut book = self.book();
         let book = &mut *book;
@@ -147,10 +169,8 @@ impl Ledger {
         book.notes.extend(notes);
         while let Some(Entry { answer: Some((result, ended)), .. }) = book.entries.get(book.told) {
             // The number of entries fits: `accept` has checked it.
-            emit(CallIx(book.told as u32), result, *ended);
-            if let Some(reader) = &book.reader {
-                // A reader that has gone wants nothing more.
-                reader.send(result.clone()).unwrap_or_default();
+            if emit(CallIx(book.told as u32), result, *ended) == Handing::Now {
+                self.out().hand(result);
             }
             book.told += 1;
         }
@@ -161,12 +181,25 @@ impl Ledger {
 
     /// A reader of the results, those that were emitted already included, in order.
     pub(crate) fn read_by(&self, reader: mpsc::UnboundedSender<ToolResult>) {
-        let mut book = self.book();
-        let emitted = book.entries.iter().take(book.told);
-        for (result, _) in emitted.filter_map(|it| it.answer.as_ref()) {
+        let (book, mut out) = (self.book(), self.out());
+        let handed = book.entries.iter().take(out.handed);
+        for (result, _) in handed.filter_map(|it| it.answer.as_ref()) {
             reader.send(result.clone()).unwrap_or_default();
         }
-        book.reader = Some(reader);
+        out.reader = Some(reader);
+    }
+
+    /// Hands out an emitted result, after those before it. May be called in the course of its
+    /// emission.
+    pub(crate) fn hand_out(&self, ix: CallIx, result: ToolResult) {
+        let mut out = self.out();
+        out.early.insert(ix.at(), result);
+        let next = |out: &mut Out| out.early.remove(&out.handed);
+        while let Some(result) = next(&mut out) {
+            out.hand(&result);
+        }
+        drop(out);
+        self.changed.notify_waiters();
     }
 
     /// A job has the ending of this call and owes its result, whatever becomes of the scheduler.
@@ -213,8 +246,13 @@ impl Ledger {
         Remains { unseen, running }
     }
 
-    /// Answers every call as interrupted whose result nobody owes.
-    pub(crate) fn interrupt(&self, mut emit: impl FnMut(CallIx, &ToolResult, HowEnded)) {
+    /// Answers every call as interrupted whose result nobody owes; `keep` is told of each before
+    /// it is emitted.
+    pub(crate) fn interrupt(
+        &self,
+        keep: impl Fn(CallIx, &ToolResult, HowEnded),
+        mut emit: impl FnMut(CallIx, &ToolResult, HowEnded) -> Handing,
+    ) {
         for (ix, id, run) in self.open() {
             let (progress, ended) = match run {
                 Run::Started | Run::Ended => (Progress::MayHaveRun, HowEnded::StoppedMayHaveRun),
@@ -222,6 +260,7 @@ impl Ledger {
             };
             let content = wording::interrupted(progress).into();
             let result = ToolResult { id, content, is_error: true };
+            keep(ix, &result, ended);
             self.answer(ix, result, ended, Vec::new(), &mut emit);
         }
     }
@@ -237,28 +276,33 @@ impl Ledger {
         self.book().finished
     }
 
-    /// Ends when the turn is closed. Safe to drop and to call again.
+    /// Ends when the turn is closed and its results are handed out. Safe to drop and to call again.
     pub(crate) async fn closed(&self) {
-        self.until(|book| book.finished).await;
+        self.until(|book, handed| book.finished && handed >= book.entries.len()).await;
     }
 
-    /// Ends when every call so far is answered, whether or not more may come. Safe to drop and to
-    /// call again.
+    /// Ends when every result so far is handed out, whether or not more may come. Safe to drop and
+    /// to call again.
     pub(crate) async fn answered(&self) {
-        self.until(|book| book.finished || book.told == book.entries.len()).await;
+        self.until(|book, handed| handed >= book.entries.len()).await;
     }
 
-    async fn until(&self, is_so: impl Fn(&Book) -> bool) {
+    async fn until(&self, is_so: impl Fn(&Book, usize) -> bool) {
         loop {
             let woken = self.changed.notified();
             tokio::pin!(woken);
             // Registered before the look, so that a change between the two isn't missed.
             woken.as_mut().enable();
-            if is_so(&self.book()) {
+            if self.is_so(&is_so) {
                 return;
             }
             woken.await;
         }
+    }
+
+    fn is_so(&self, is_so: impl Fn(&Book, usize) -> bool) -> bool {
+        let (book, out) = (self.book(), self.out());
+        is_so(&book, out.handed)
     }
 
     /// Takes what the turn came to, once it is closed.
@@ -277,5 +321,20 @@ impl Ledger {
     /// A poisoned lock is taken all the same: the book is changed in whole steps.
     fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`book`](Self::book).
+    fn out(&self) -> MutexGuard<'_, Out> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Out {
+    fn hand(&mut self, result: &ToolResult) {
+        if let Some(reader) = &self.reader {
+            // A reader that has gone wants nothing more.
+            reader.send(result.clone()).unwrap_or_default();
+        }
+        self.handed += 1;
     }
 }

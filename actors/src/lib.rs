@@ -33,7 +33,7 @@ mod store;
 mod watch;
 
 pub use hooks::{AfterAnswer, AfterCall, BeforeAnswer, BeforeCall, Hook, HookDecision, Matcher};
-pub use journal::{NoJournal, StartAck, StartLog, StartRecord};
+pub use journal::{Came, Earlier, HandOut, KeptResult, SessionLog, StartAck, StartRecord};
 pub use permissions::{Answer, Ask, Names, Otherwise, Question, Rules};
 pub use session::{
     Config, Left, Session, SessionClosed, Stopper, SubmitError, TurnHandle, TurnResults, start,

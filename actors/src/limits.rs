@@ -26,6 +26,9 @@ pub(crate) const KEEP: Duration = Duration::from_secs(30);
 /// that it has for what it drops.
 pub(crate) const LET_GO: Duration = Duration::from_millis(500);
 
+/// How long a shutdown waits until all is written: some seconds of what a disk can lag behind.
+pub(crate) const CLOSE_LOG: Duration = Duration::from_secs(10);
+
 /// How often a stage is started again before it is given up, within [`RESTART_WINDOW`].
 pub(crate) const RESTARTS: usize = 5;
 

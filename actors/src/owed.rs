@@ -25,7 +25,7 @@ pub(crate) struct Owed<K: Kind> {
 
 /// A kind of duty: it knows what to say if it is dropped.
 pub(crate) trait Kind {
-    fn unpaid(self) -> News;
+    fn unpaid(self, ix: CallIx, to: &Arc<Inbox>);
 }
 
 impl<K: Kind> Owed<K> {
@@ -42,7 +42,7 @@ impl<K: Kind> Owed<K> {
 impl<K: Kind> Drop for Owed<K> {
     fn drop(&mut self) {
         if let Some(unpaid) = self.unpaid.take() {
-            self.to.push(self.ix, unpaid.unpaid());
+            unpaid.unpaid(self.ix, &self.to);
         }
     }
 }
@@ -51,8 +51,8 @@ impl<K: Kind> Drop for Owed<K> {
 pub(crate) struct Gate(pub(crate) &'static str);
 
 impl Kind for Gate {
-    fn unpaid(self) -> News {
-        News::Refused(Refusal::StageFailed, wording::stage_failed(self.0))
+    fn unpaid(self, ix: CallIx, to: &Arc<Inbox>) {
+        to.push(ix, News::Refused(Refusal::StageFailed, wording::stage_failed(self.0)));
     }
 }
 
@@ -101,8 +101,9 @@ impl Owed<Gate> {
 pub(crate) struct Log;
 
 impl Kind for Log {
-    fn unpaid(self) -> News {
-        News::Refused(Refusal::Unrecorded, wording::unrecorded("the journal gave no answer"))
+    fn unpaid(self, ix: CallIx, to: &Arc<Inbox>) {
+        let why = wording::unrecorded("the journal gave no answer");
+        to.push(ix, News::Refused(Refusal::Unrecorded, why));
     }
 }
 
@@ -120,8 +121,8 @@ impl Owed<Log> {
 pub(crate) struct Run;
 
 impl Kind for Run {
-    fn unpaid(self) -> News {
-        News::Returned(Box::new(Outcome::new(Verdict::Crashed, wording::vanished())))
+    fn unpaid(self, ix: CallIx, to: &Arc<Inbox>) {
+        to.push(ix, News::Returned(Box::new(Outcome::new(Verdict::Crashed, wording::vanished()))));
     }
 }
 
@@ -141,10 +142,10 @@ pub(crate) struct Keep {
 }
 
 impl Kind for Keep {
-    fn unpaid(self) -> News {
+    fn unpaid(self, ix: CallIx, to: &Arc<Inbox>) {
         let Keep { mut result, ended, limit, notes } = self;
         result.content = unkept(&result.content, limit, wording::store_failed());
-        News::Stored(Box::new(Kept { result, ended, notes, spilled: None }))
+        to.stored(ix, Kept { result, ended, notes, spilled: None, unwritten: None });
     }
 }
 
@@ -169,7 +170,7 @@ impl Owed<Keep> {
     pub(crate) fn kept(mut self, spilled: Option<u64>, change: impl FnOnce(Content) -> Content) {
         if let Some(Keep { mut result, ended, notes, .. }) = self.unpaid.take() {
             result.content = change(result.content);
-            self.to.push(self.ix, News::Stored(Box::new(Kept { result, ended, notes, spilled })));
+            self.to.stored(self.ix, Kept { result, ended, notes, spilled, unwritten: None });
         }
     }
 }

@@ -153,7 +153,7 @@ mod tests {
 
     fn subject() -> Arc<Subject> {
         let who = Watched {
-            bus: Arc::new(Bus::new()),
+            bus: Arc::new(Bus::new(None)),
             turn: TurnId(3),
             ix: CallIx(7),
             tool: "Idle".to_owned(),

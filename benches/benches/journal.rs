@@ -12,7 +12,7 @@ use serde_json::json;
 use toolwright::contract::{
     CascadeName, EVENT_VERSION, Event, EventKind, HowEnded, ToolResult, TurnId, VerdictName,
 };
-use toolwright_benches::runtime;
+use toolwright_benches::{Noop, noops, run, runtime, session_with};
 use toolwright_journal::{
     CallAt, CallCame, Durability, FILE_NAME, HEADER_BYTES, Header, Input, Journal, Kept, Opened,
     Options, RealDisk, Record, Scanner, SessionName, Starting, Step, read,
@@ -199,5 +199,34 @@ fn floor(
     });
 }
 
-criterion_group!(journal, recovery, appending);
+/// A turn of reads that do nothing, by a session that writes it all down and by one that doesn't.
+fn sessions(criterion: &mut Criterion) {
+    let tokio = runtime();
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut group = criterion.benchmark_group("a turn of 1,000 reads");
+    group.sample_size(20);
+    let journals = [
+        ("without a journal", None),
+        ("none", Some(Durability::None)),
+        ("batch", Some(Durability::Batch)),
+        ("always", Some(Durability::Always)),
+    ];
+    for (name, durability) in journals {
+        let session = tokio.block_on(session_with(Noop, |it| match durability {
+            Some(durability) => it.journal_in(folder.path(), name, durability),
+            None => it,
+        }));
+        group.bench_function(name, |it| {
+            it.to_async(&tokio).iter_batched(
+                || noops(TOGETHER),
+                |calls| async { run(&session, calls).await.results.len() },
+                BatchSize::LargeInput,
+            );
+        });
+        tokio.block_on(session.shutdown());
+    }
+    group.finish();
+}
+
+criterion_group!(journal, recovery, appending, sessions);
 criterion_main!(journal);

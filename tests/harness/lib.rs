@@ -7,6 +7,7 @@
 
 mod folder;
 mod house;
+mod on_start;
 mod premises;
 mod script;
 mod scripted;
@@ -14,6 +15,7 @@ mod workload;
 
 pub use folder::{Folder, processes};
 pub use house::{House, asked, written};
+pub use on_start::OnStart;
 pub use premises::Premises;
 pub use script::{Script, call, call_of, ids, step_aside, texts};
 pub use scripted::{PIXEL, Scripted, busy};

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use harness::{House, call, call_of, texts};
+use harness::{House, OnStart, call, call_of, texts};
 use serde_json::json;
 use tokio::time::Instant;
 use toolwright::ToolError::Stopped;
-use toolwright::{AfterAnswer, BeforeAnswer, Hook, Matcher, StartAck, StartLog, StartRecord, tool};
+use toolwright::{AfterAnswer, BeforeAnswer, Hook, Matcher, StartAck, StartRecord, tool};
 use toolwright_contract::{EventKind, HowEnded};
 
 #[tokio::test(start_paused = true)]
@@ -119,18 +119,10 @@ async fn a_hook_after_that_hangs_does_not_hold_up_a_shutdown() {
     assert!(!events.is_empty());
 }
 
-/// A log that panics.
-struct Broken;
-
-impl StartLog for Broken {
-    fn log(&self, _: StartRecord, _: StartAck) {
-        panic!("the log panics");
-    }
-}
-
 #[tokio::test(start_paused = true)]
-async fn a_start_log_that_panics_keeps_its_call_from_starting_and_nothing_else() {
-    let house = House::with(|it| it.journal = Arc::new(Broken)).await;
+async fn a_log_that_panics_keeps_its_call_from_starting_and_nothing_else() {
+    let broken = |_: StartRecord, _: StartAck| panic!("the log panics");
+    let house = House::with(|it| it.log = Some(Arc::new(OnStart(broken)))).await;
     let results = house.run([call("a", json!({"writes": true})), call("b", json!({}))]).await;
     assert_eq!(results.ended, [HowEnded::Refused, HowEnded::Ok]);
     assert!(texts(&results)[0].contains("the start of this call could not be recorded"));

@@ -22,6 +22,7 @@ mod grep;
 mod hooks;
 mod input;
 mod journal;
+mod journaled_sessions;
 mod lanes;
 mod live_replay;
 mod loose_ends;
@@ -45,6 +46,8 @@ mod slow_journal_kills;
 mod slow_replay_cli;
 mod slow_ripgrep;
 mod slow_run_cli;
+#[cfg(target_os = "linux")]
+mod slow_session_kills;
 mod slow_stalls;
 #[cfg(target_os = "linux")]
 mod slow_warden;

@@ -73,6 +73,7 @@ fn value(line: Line) -> Value {
     match line {
         Line::Said(line) => serde_json::from_str(&line).expect("JSON"),
         Line::Fault(what) => json!({"type": "fault", "what": what}),
+        Line::Await(_) => unreachable!("without a journal nothing waits"),
     }
 }
 

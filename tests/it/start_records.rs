@@ -2,22 +2,22 @@
 
 use std::sync::{Arc, Mutex};
 
-use harness::{House, call, texts};
+use harness::{House, OnStart, call, texts};
 use serde_json::json;
-use toolwright::{StartAck, StartLog, StartRecord};
+use toolwright::{SessionLog, StartAck, StartRecord};
 use toolwright_contract::{CallIx, Event, EventKind, HowEnded, TurnId};
 
 /// A log in memory, which a test answers.
 #[derive(Default)]
 struct Notebook(Mutex<Vec<(StartRecord, StartAck)>>);
 
-impl StartLog for Notebook {
-    fn log(&self, record: StartRecord, ack: StartAck) {
-        self.0.lock().unwrap().push((record, ack));
-    }
-}
-
 impl Notebook {
+    fn log(self: &Arc<Self>) -> Option<Arc<dyn SessionLog>> {
+        let notebook = self.clone();
+        let note = move |record, ack| notebook.0.lock().unwrap().push((record, ack));
+        Some(Arc::new(OnStart(note)))
+    }
+
     fn take(&self) -> Option<(StartRecord, StartAck)> {
         self.0.lock().unwrap().pop()
     }
@@ -34,8 +34,7 @@ impl Notebook {
 
 async fn with_notebook() -> (House, Arc<Notebook>) {
     let notebook = Arc::new(Notebook::default());
-    let journal = notebook.clone();
-    (House::with(|it| it.journal = journal).await, notebook)
+    (House::with(|it| it.log = notebook.log()).await, notebook)
 }
 
 fn at(events: &[Event], is_it: impl Fn(&EventKind) -> bool) -> Option<usize> {
@@ -47,8 +46,8 @@ async fn a_call_that_writes_waits_for_its_record() {
     let (house, notebook) = with_notebook().await;
     let turn = house.turn([call("a", json!({"writes": true}))]).await;
     let (record, ack) = notebook.next().await;
-    let expected =
-        StartRecord { turn: TurnId(0), call: CallIx(0), id: "a".into(), tool: "Scripted".into() };
+    let (turn_id, tool, input) = (TurnId(0), "Scripted".into(), None);
+    let expected = StartRecord { turn: turn_id, call: CallIx(0), id: "a".into(), tool, input };
     assert_eq!(record, expected);
     tokio::time::advance(std::time::Duration::from_secs(60)).await;
     ack.written();
@@ -91,7 +90,6 @@ async fn a_record_that_fails_or_is_forgotten_keeps_its_call_from_starting() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_a_hook_made_write_is_recorded_and_one_it_made_read_is_not() {
     let notebook = Arc::new(Notebook::default());
-    let journal = notebook.clone();
     let swap = toolwright::Hook::before(
         "swap",
         toolwright::Matcher::All,
@@ -103,11 +101,12 @@ async fn a_call_that_a_hook_made_write_is_recorded_and_one_it_made_read_is_not()
             })
         },
     );
-    let house = House::with(|it| (it.journal, it.hooks) = (journal, vec![swap])).await;
+    let house = House::with(|it| (it.log, it.hooks) = (notebook.log(), vec![swap])).await;
     let calls = [call("reads", json!({})), call("writes", json!({"writes": true}))];
     let turn = house.turn(calls).await;
     let (record, ack) = notebook.next().await;
     assert_eq!(record.id, "reads".into());
+    assert_eq!(record.input, Some(json!({"writes": true})), "it runs with another input than came");
     ack.written();
     assert_eq!(turn.finish().await.ended, [HowEnded::Ok; 2]);
     assert!(notebook.take().is_none());

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use harness::{House, Scripted, asked, call, call_of, texts};
+use harness::{House, OnStart, Scripted, asked, call, call_of, texts};
 use serde_json::json;
 use tokio::time::Instant;
-use toolwright::{Answer, Otherwise, Rules, StartAck, StartLog, StartRecord};
+use toolwright::{Answer, Otherwise, Rules, StartAck};
 use toolwright_contract::{AnyTool, Event, EventKind, HowEnded, StopName};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -276,17 +276,12 @@ async fn who_waits_behind_an_overdue_call_ends_by_deadline() {
 #[derive(Default)]
 struct Silent(std::sync::Mutex<Vec<StartAck>>);
 
-impl StartLog for Silent {
-    fn log(&self, _: StartRecord, ack: StartAck) {
-        self.0.lock().unwrap().push(ack);
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_start_record_never_comes_can_be_stopped_and_never_starts() {
     let log = std::sync::Arc::new(Silent::default());
     let journal = log.clone();
-    let house = House::with(|it| it.journal = journal).await;
+    let silent = move |_, ack| journal.0.lock().unwrap().push(ack);
+    let house = House::with(|it| it.log = Some(std::sync::Arc::new(OnStart(silent)))).await;
     let turn = house.turn([call("a", json!({"writes": true}))]).await;
     let stopper = turn.stopper();
     let stopping = async {

@@ -280,12 +280,16 @@ impl Fold {
 
     fn result(&mut self, kept: KeptPeek, held: Held) -> Result<(), &'static str> {
         self.gaps += u64::from(self.find(kept.at).is_none());
+        let turn = self.turns.get(&(kept.at.run, kept.at.turn));
+        let was_lost = turn.is_some_and(|it| it.lost);
         let call = self.call_or_new(kept.at, kept.id)?;
         if call.kept.replace(held.clone()).is_some() {
             return Err("the call has its result already");
         }
-        // The result of the one is the result of the other, unless that has been answered.
-        if let Some(old) = self.carriers.get(&kept.at).copied()
+        // The result of the one is the result of the other, unless that has been answered. Of one
+        // that was lost too there is no result: what becomes of the other is told of itself.
+        if !was_lost
+            && let Some(old) = self.carriers.get(&kept.at).copied()
             && let Some(old) = self.find(old)
         {
             old.kept.get_or_insert(held);

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crossbeam::channel::{Sender, TrySendError};
+use crossbeam::channel::Sender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::frame::MAX_PAYLOAD;
@@ -19,10 +19,6 @@ use crate::writer::{Append, AppendError, Job, Position, Reply};
 /// Room in the queue, in units of a KiB begun: it bounds both the records (8,192) and the bytes
 /// (8 MiB, and one record of any length) that wait. At 200 MB/s a disk has that in 40 ms.
 pub const QUEUE_ROOM: u32 = 8_192;
-/// Flushes that wait besides.
-const FLUSHES: usize = 16;
-/// Slots of the channel: all room taken by the shortest records, and flushes.
-pub(crate) const SLOTS: usize = QUEUE_ROOM as usize + FLUSHES;
 
 /// A journal that is open for writing. Cheap to clone.
 ///
@@ -128,6 +124,30 @@ impl Journal {
         }
     }
 
+    /// Appends a record behind all others at once, even if the queue is full: for what follows from
+    /// a record that had its room, and is bounded by it. `then` is called as by
+    /// [`append_then`](Self::append_then).
+    pub fn append_at_once(
+        &self,
+        record: Record,
+        then: impl FnOnce(Result<Position, AppendError>) + Send + 'static,
+    ) {
+        match self.encode(record) {
+            Ok(written) => {
+                // What there is of room, it takes, so that others wait behind it.
+                let room = self.room.clone().try_acquire_many_owned(room_for(&written)).ok();
+                drop(self.send(written, room, Some(Box::new(then))));
+            }
+            Err(error) => then(Err(error)),
+        }
+    }
+
+    /// Ends when there is room in the queue. Safe to drop and to call again.
+    pub async fn ready(&self) {
+        // The semaphore is never closed.
+        drop(self.room.acquire().await);
+    }
+
     /// Appends a record whose fate nobody waits for, in order with all others. Waits in line while
     /// the queue is full; dropped meanwhile, nothing is written.
     ///
@@ -149,10 +169,7 @@ impl Journal {
     /// [`AppendError::Broken`] if that can't be promised.
     pub async fn flush(&self) -> Result<Position, AppendError> {
         let (reply, ack) = reply();
-        self.jobs.try_send(Job::Flush(reply)).map_err(|it| match it {
-            TrySendError::Full(_) => AppendError::Busy,
-            TrySendError::Disconnected(_) => AppendError::Closed,
-        })?;
+        self.jobs.send(Job::Flush(reply)).map_err(|_| AppendError::Closed)?;
         ack.await
     }
 
@@ -169,21 +186,16 @@ impl Journal {
     fn send(
         &self,
         written: Written,
-        room: OwnedSemaphorePermit,
+        room: impl Into<Option<OwnedSemaphorePermit>>,
         reply: Option<Reply>,
     ) -> Result<(), AppendError> {
         let Written { kind, flags, payload } = written;
-        let job = Job::Append(Append { kind, flags, payload, room, reply });
-        let Err(refused) = self.jobs.try_send(job) else { return Ok(()) };
-        let error = match &refused {
-            // The room that it holds is a slot's too; flushes have slots of their own.
-            TrySendError::Full(_) => AppendError::Busy,
-            TrySendError::Disconnected(_) => AppendError::Closed,
-        };
+        let job = Job::Append(Append { kind, flags, payload, room: room.into(), reply });
+        let Err(refused) = self.jobs.send(job) else { return Ok(()) };
         if let Job::Append(Append { reply: Some(reply), .. }) = refused.into_inner() {
-            reply(Err(error.clone()));
+            reply(Err(AppendError::Closed));
         }
-        Err(error)
+        Err(AppendError::Closed)
     }
 
     fn encode(&self, mut record: Record) -> Result<Written, AppendError> {

@@ -4,13 +4,13 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crossbeam::channel::bounded;
+use crossbeam::channel::unbounded;
 use tokio::sync::{Semaphore, watch};
 
 use crate::disk::{Disk, DiskFile, ReadFrom, RealDisk};
 use crate::fold::Fold;
 use crate::frame::{BadHeader, HEAD_BYTES, HEADER_BYTES, Header, put_record};
-use crate::journal::{Journal, QUEUE_ROOM, SLOTS};
+use crate::journal::{Journal, QUEUE_ROOM};
 use crate::name::SessionName;
 use crate::record::{BadRecord, Opened, Record};
 use crate::recovery::Recovered;
@@ -138,7 +138,8 @@ impl Journal {
         let mut record = Record::Opened(opened);
         record.redact(&*redact);
         write_first(&mut tail, &record, durability)?;
-        let (jobs, waiting) = bounded(SLOTS);
+        // Bounded by the room that its records take, not by the channel.
+        let (jobs, waiting) = unbounded();
         let (alive, over) = watch::channel(());
         let writer = std::thread::Builder::new().name("toolwright-journal".into());
         let thread = writer.spawn(move || {

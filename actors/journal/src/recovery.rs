@@ -4,6 +4,8 @@
 //! same journal and folds into the same state, so a crash in the middle of a recovery is nothing
 //! special: the next one goes on from there.
 
+use std::collections::BTreeMap;
+
 use toolwright_contract::{
     Event, EventKind, HowEnded, Progress, RequestId, StageName, ToolResult, ToolUseId, TurnId,
     wording,
@@ -31,6 +33,8 @@ pub struct Recovered {
     pub records: u64,
     /// Records that speak of what was not recorded, as they do after a full disk.
     pub gaps: u64,
+    /// Where the events of each run have got to.
+    clocks: BTreeMap<u32, Clock>,
 }
 
 /// A turn that a process left behind.
@@ -47,6 +51,7 @@ pub struct OpenTurn {
     /// Its calls, in order.
     pub calls: Vec<OpenCall>,
     lost: bool,
+    settled: bool,
     clock: Clock,
 }
 
@@ -216,6 +221,9 @@ impl OpenTurn {
     pub fn settle(&mut self, policy: Policy) -> Vec<Record> {
         let policy = self.policy(policy);
         let mut records = Vec::new();
+        if self.settled {
+            return records;
+        }
         if !std::mem::replace(&mut self.lost, true) {
             records.push(self.clock.event(
                 self.run,
@@ -259,8 +267,15 @@ impl OpenTurn {
         }
         // The number of calls was a `u32` when they came.
         let calls = self.calls.len() as u32;
+        self.settled = true;
         records.push(self.clock.event(run, turn, EventKind::TurnFinished { calls }));
         records
+    }
+
+    /// Whether it owes nothing more.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.settled
     }
 
     /// Takes the result of a call that carried one of these on.
@@ -292,16 +307,17 @@ impl Recovered {
             finished_turns: fold.finished_turns,
             records: fold.records,
             gaps: fold.gaps,
+            clocks: BTreeMap::new(),
         })
     }
 
-    /// Settles every turn, one after the other: what to write, in this order.
+    /// Settles every turn as far as that goes, one after the other: what to write, in this order.
+    /// After results were taken, ask again.
     pub fn settle(&mut self, policy: Policy) -> Vec<Record> {
-        let mut clocks = std::collections::BTreeMap::<u32, Clock>::new();
         let mut records = Vec::new();
         for turn in &mut self.turns {
             // Turns of one run share its clock.
-            let clock = clocks.entry(turn.run).or_insert(turn.clock);
+            let clock = self.clocks.entry(turn.run).or_insert(turn.clock);
             turn.clock = *clock;
             records.extend(turn.settle(policy));
             *clock = turn.clock;
@@ -315,7 +331,7 @@ impl OpenTurn {
         let TurnState { parent, carries, calls, lost } = state;
         let of = |(call, it)| OpenCall::of(CallAt { run, turn, call }, it);
         let calls = calls.into_iter().map(of).collect::<Result<_, _>>()?;
-        Ok(Self { run, turn, parent, carries, calls, lost, clock })
+        Ok(Self { run, turn, parent, carries, calls, lost, settled: false, clock })
     }
 }
 

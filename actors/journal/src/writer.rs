@@ -93,8 +93,8 @@ pub(crate) struct Append {
     pub(crate) kind: u16,
     pub(crate) flags: u16,
     pub(crate) payload: Vec<u8>,
-    /// Its room in the queue, until it is written.
-    pub(crate) room: OwnedSemaphorePermit,
+    /// Its room in the queue, until it is written; none where it came at once, into a full one.
+    pub(crate) room: Option<OwnedSemaphorePermit>,
     pub(crate) reply: Option<Reply>,
 }
 

@@ -1,6 +1,5 @@
 //! How the scheduler carries an order of the kernel out: which job gets which paper.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use super::worker::{Work, work};
 use crate::asked::Asked;
 use crate::hooks::HooksMsg;
 use crate::inbox::{Pass, Share, Timer};
-use crate::journal::{StartAck, StartRecord};
+use crate::journal::{StartAck, StartRecord, tell};
 use crate::owed::{Gate, Keep, Log, Owed, Run};
 use crate::papers::AfterJob;
 use crate::permissions::PermissionsMsg;
@@ -64,16 +63,15 @@ impl State {
 
     fn log(&mut self, ix: CallIx) {
         let owed = Owed::new(ix, self.args.inbox.clone(), Log);
+        let Some(log) = &self.args.house.log else { return owed.logged() };
         let slip = &self.slips[ix.at()];
-        let tool = slip.tool_name().into_owned();
-        let turn = self.args.lineage.turn;
-        let record = StartRecord { turn, call: ix, id: slip.id.clone(), tool };
-        let journal = &self.args.house.journal;
-        let logging = AssertUnwindSafe(|| journal.log(record, StartAck(owed)));
-        if catch_unwind(logging).is_err() {
-            // The duty was dropped on the way, and the call is refused.
-            tracing::error!(call = ix.0, "the start log panicked");
-        }
+        let (id, tool) = (slip.id.clone(), slip.tool_name().into_owned());
+        let input = match &slip.stage {
+            Paper::Cleared(pass) => pass.cleared.changed_input().cloned(),
+            Paper::Away | Paper::Screened(_) | Paper::Outcome(_) | Paper::Refusal(_) => None,
+        };
+        let record = StartRecord { turn: self.args.lineage.turn, call: ix, id, tool, input };
+        tell(&**log, |log| log.start(record, StartAck(owed)));
     }
 
     fn run(&mut self, ix: CallIx) {
@@ -174,7 +172,8 @@ impl State {
         let slip = &mut self.slips[ix.at()];
         let result = ToolResult { id: slip.id.clone(), content, is_error: is_error(ending) };
         let limit = slip.tool.as_ref().map(|it| it.card().result_limit).unwrap_or_default();
-        let keep = Keep { result, ended: how_ended(ending), limit, notes: Vec::new() };
+        let notes = std::mem::take(&mut slip.notes);
+        let keep = Keep { result, ended: how_ended(ending), limit, notes };
         self.args.ledger.owed(ix);
         let owed = Owed::new(ix, self.args.inbox.clone(), keep);
         match outcome {

@@ -259,11 +259,12 @@ impl State {
     }
 
     fn stored(&mut self, ix: CallIx, kept: Kept) {
-        self.emit(|| EventKind::Stored { call: ix.0, spilled: kept.spilled });
-        let mut notes = std::mem::take(&mut self.slips[ix.at()].notes);
-        notes.extend(kept.notes);
-        let tell = self.args.house.emit_answers(self.args.lineage.turn);
-        self.args.ledger.answer(ix, kept.result, kept.ended, notes, tell);
+        let Kept { result, ended, notes, spilled, unwritten } = kept;
+        self.args.house.wrote(self.args.lineage.turn, unwritten.as_deref());
+        self.emit(|| EventKind::Stored { call: ix.0, spilled });
+        let ledger = &self.args.ledger;
+        let tell = self.args.house.emit_answers(self.args.lineage.turn, ledger);
+        ledger.answer(ix, result, ended, notes, tell);
     }
 
     fn late(&mut self, ix: CallIx, which: Timer) {

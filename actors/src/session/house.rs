@@ -9,8 +9,8 @@ use std::time::Duration;
 use ractor::{ActorCell, ActorId};
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{
-    AppState, CallIx, Card, ContextChange, EventKind, Identity, Reads, Registry, SessionContext,
-    StageName, ToolUseId, TurnId,
+    AppState, CallIx, Card, ContextChange, EventKind, HowEnded, Identity, Reads, Registry,
+    SessionContext, StageName, ToolResult, ToolUseId, TurnId,
 };
 use toolwright_kernel::{Place, Policy};
 
@@ -19,7 +19,7 @@ use crate::bus::Bus;
 use crate::crew::Crew;
 use crate::hooks::HooksMsg;
 use crate::inbox::{Inbox, Kept};
-use crate::journal::StartLog;
+use crate::journal::{KeptResult, SessionLog, tell};
 use crate::ledger::Ledger;
 use crate::permissions::PermissionsMsg;
 use crate::shares::Member;
@@ -41,7 +41,10 @@ pub(crate) struct House {
     pub(crate) store: Stage<StoreMsg>,
     /// Most characters of results in one message.
     pub(crate) message_chars: usize,
-    pub(crate) journal: Arc<dyn StartLog>,
+    /// What is written down for a later process.
+    pub(crate) log: Option<Arc<dyn SessionLog>>,
+    /// Whether the log failed when it was last told of a result.
+    pub(crate) log_fails: AtomicBool,
     pub(crate) crew: Crew,
     pub(crate) context: Context,
     pub(crate) reads: Arc<Reads>,
@@ -146,14 +149,16 @@ impl House {
         for ix in remains.running {
             self.hold((id, ix), super::ALONE);
         }
-        turn.ledger.interrupt(self.emit_answers(id));
+        let keep = |ix, result: &ToolResult, ended| self.keep(id, ix, result, ended);
+        turn.ledger.interrupt(keep, self.emit_answers(id, &turn.ledger));
         let (house, ledger) = (self.clone(), turn.ledger.clone());
         turn.inbox.orphan(move |ix, kept| {
-            let Kept { result, ended, notes, spilled } = kept;
+            let Kept { result, ended, notes, spilled, unwritten } = kept;
+            house.wrote(id, unwritten.as_deref());
             if !ledger.is_finished() {
                 house.bus.emit(id, || EventKind::Stored { call: ix.0, spilled });
             }
-            ledger.answer(ix, result, ended, notes, house.emit_answers(id));
+            ledger.answer(ix, result, ended, notes, house.emit_answers(id, &ledger));
             house.end_orphan(id, &ledger);
         });
         if !over || runs {
@@ -161,6 +166,27 @@ impl House {
         }
         if !over {
             self.end_orphan(id, &turn.ledger);
+        }
+    }
+
+    /// Writes a result down that came through no stage. Nobody waits for it.
+    pub(crate) fn keep(&self, turn: TurnId, ix: CallIx, result: &ToolResult, ended: HowEnded) {
+        let Some(log) = &self.log else { return };
+        let (result, notes) = (result.clone(), Vec::new());
+        let kept = Kept { result, ended, notes, spilled: None, unwritten: None };
+        tell(&**log, |log| log.kept(KeptResult::new(turn, ix, kept, None)));
+    }
+
+    /// Says that results are no longer written, once until they are again.
+    pub(crate) fn wrote(&self, turn: TurnId, failed: Option<&str>) {
+        if self.log.is_none() {
+            return;
+        }
+        let failed_before = self.log_fails.swap(failed.is_some(), Ordering::Relaxed);
+        if let Some(why) = failed
+            && !failed_before
+        {
+            self.tell_failure(turn, StageName::Journal, why, false);
         }
     }
 

@@ -15,8 +15,8 @@ use std::time::Duration;
 use ractor::{Actor as _, ActorRef};
 use tokio::sync::{broadcast, mpsc};
 use toolwright_contract::{
-    AppState, Cascade, Event, EventKind, Footprint, HowEnded, Identity, Registry, RequestId,
-    SessionContext, StopCause, ToolResult, TurnId,
+    AppState, CallIx, Cascade, Event, EventKind, Footprint, HowEnded, Identity, Registry,
+    RequestId, SessionContext, StopCause, ToolResult, TurnId,
 };
 use toolwright_kernel::{Admission, Place, Policy};
 
@@ -24,7 +24,9 @@ use crate::bus::Bus;
 use crate::crew::Crew;
 use crate::hooks::{Hook, HooksArgs};
 use crate::inbox::StopWish;
-use crate::journal::{NoJournal, StartLog};
+use crate::journal::{HandOut, SessionLog};
+use crate::ledger::{Handing, Ledger};
+use crate::limits::CLOSE_LOG;
 use crate::permissions::{Answer, PermissionsArgs, PermissionsMsg, Question, Rules, Standing};
 use crate::shares::Shares;
 use crate::stage::Stage;
@@ -81,8 +83,8 @@ pub struct Config {
     pub context: SessionContext,
     /// What the program shares with the tools.
     pub state: AppState,
-    /// Where the starts of calls are recorded (default: nowhere).
-    pub journal: Arc<dyn StartLog>,
+    /// What is written down for a process that resumes the session (default: nothing).
+    pub log: Option<Arc<dyn SessionLog>>,
 }
 
 impl Config {
@@ -109,7 +111,7 @@ impl Config {
             identity: Identity::default(),
             context: SessionContext::default(),
             state: AppState::default(),
-            journal: Arc::new(NoJournal),
+            log: None,
         }
     }
 }
@@ -255,6 +257,12 @@ impl Session {
         self.0.house.permissions.cast(PermissionsMsg::RulesChanged);
     }
 
+    /// Whether what it does is written down.
+    #[must_use]
+    pub fn keeps_log(&self) -> bool {
+        self.0.house.log.is_some()
+    }
+
     /// The tools on offer now.
     #[must_use]
     pub fn tools(&self) -> Arc<Registry> {
@@ -293,7 +301,7 @@ impl Session {
     }
 
     /// Stops everything and waits for it: at most the grace period for calls to end, as long
-    /// again for their results, and a second for what is dropped then.
+    /// again for their results, a second for what is dropped then, and ten for the log.
     pub async fn shutdown(self) -> Left {
         let house = self.0.house.clone();
         house.closed.store(true, Ordering::Release);
@@ -312,6 +320,9 @@ impl Session {
             self.0.supervisor.kill();
         }
         drop(tokio::time::timeout(Duration::from_secs(1), house.crew.gone()).await);
+        if let Some(log) = &house.log {
+            drop(tokio::time::timeout(CLOSE_LOG, log.close()).await);
+        }
         Left { tasks: house.crew.len() }
     }
 }
@@ -331,18 +342,23 @@ impl House {
         turns.values().filter(|it| is_meant(it)).for_each(|it| it.inbox.stop(StopWish::All(cause)));
     }
 
-    /// Tells the bus of each result that is handed out.
+    /// Tells the bus of each result that is handed out: first, where that is written down.
     pub(crate) fn emit_answers(
         &self,
         turn: TurnId,
-    ) -> impl FnMut(toolwright_contract::CallIx, &ToolResult, HowEnded) + '_ {
+        ledger: &Arc<Ledger>,
+    ) -> impl FnMut(CallIx, &ToolResult, HowEnded) -> Handing + '_ {
+        let ledger = ledger.clone();
         move |ix, result, ended| {
-            self.bus.emit(turn, || EventKind::Emitted {
-                call: ix.0,
-                id: result.id.clone(),
-                ended,
-                is_error: result.is_error,
-            });
+            let (call, is_error) = (ix.0, result.is_error);
+            let kind = || EventKind::Emitted { call, id: result.id.clone(), ended, is_error };
+            if !self.bus.is_logged() {
+                self.bus.emit(turn, kind);
+                return Handing::Now;
+            }
+            let out = HandOut::new(ledger.clone(), ix, result.clone());
+            self.bus.emit_result(turn, kind(), out);
+            Handing::Later
         }
     }
 }
@@ -354,12 +370,13 @@ fn house_of(config: Config) -> (House, Option<PathBuf>) {
         width: config.width,
         times: Times { deadline: config.deadline, grace: config.grace, wait: config.wait },
         tool_deadlines: config.tool_deadlines,
-        bus: Arc::new(Bus::new()),
+        bus: Arc::new(Bus::new(config.log.clone())),
         hooks: Stage::default(),
         permissions: Stage::default(),
         store: Stage::default(),
         message_chars: config.message_chars,
-        journal: config.journal,
+        log: config.log,
+        log_fails: AtomicBool::new(false),
         crew: Crew::default(),
         context: Context::new(config.context),
         reads: Arc::default(),

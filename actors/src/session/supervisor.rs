@@ -97,8 +97,8 @@ impl State {
                 let (actor, _) = Store::spawn_linked(None, Store, args, me).await?;
                 house.store.move_to(Some(actor));
             }
-            // One a turn, started by the turn; and who could start this process is not in it.
-            StageName::Scheduler | StageName::Host => {}
+            // One a turn, started by the turn; the others are not the session's to start.
+            StageName::Scheduler | StageName::Host | StageName::Journal => {}
         }
         Ok(())
     }
@@ -122,7 +122,7 @@ impl State {
             StageName::Hooks => house.hooks.move_to(None),
             StageName::Permissions => house.permissions.move_to(None),
             StageName::Store => house.store.move_to(None),
-            StageName::Scheduler | StageName::Host => {}
+            StageName::Scheduler | StageName::Host | StageName::Journal => {}
         }
         let restarted = restart && self.start(stage, me).await.is_ok();
         house.stage_failed(stage, &why, restarted);

@@ -18,6 +18,7 @@ use super::SessionClosed;
 use super::house::{House, Lineage, OpenTurn, accepted_unseen};
 use crate::asked::Asked;
 use crate::inbox::{Inbox, StopWish};
+use crate::journal::{Came, Earlier, tell};
 use crate::ledger::{Accepted, Ledger};
 use crate::limits::{MAILBOX, NAME_CHARS};
 use crate::scheduler::{Scheduler, SchedulerArgs, SchedulerMsg};
@@ -121,13 +122,42 @@ impl TurnHandle {
     ///
     /// [`SubmitError`]: the call will have no result.
     pub async fn submit(&mut self, call: ToolUse) -> Result<CallIx, SubmitError> {
+        self.take(call, None).await
+    }
+
+    /// Takes a call which carries on one of a process that has died, and is answered for it.
+    ///
+    /// # Errors
+    ///
+    /// [`SubmitError`]: the call will have no result.
+    pub async fn carry_on(
+        &mut self,
+        call: ToolUse,
+        earlier: Earlier,
+    ) -> Result<CallIx, SubmitError> {
+        self.take(call, Some(earlier)).await
+    }
+
+    async fn take(
+        &mut self,
+        call: ToolUse,
+        carries_on: Option<Earlier>,
+    ) -> Result<CallIx, SubmitError> {
         if self.sealed {
             return Err(SubmitError::Sealed);
+        }
+        let log = self.house.log.as_deref();
+        if let Some(log) = log {
+            log.ready().await;
         }
         // The semaphore is never closed; a missing permit would only mean no back-pressure.
         let room = self.room.clone().acquire_owned().await;
         let name = wording::quote(&call.name, NAME_CHARS);
-        let (ix, alive) = match self.ledger.accept(&call.id, &name) {
+        let came = |ix| {
+            let came = Came { turn: self.turn, call: ix, tool_use: &call, carries_on };
+            log.into_iter().for_each(|it| tell(it, |log| log.came(came)));
+        };
+        let (ix, alive) = match self.ledger.accept(&call.id, &name, came) {
             Accepted::At(ix) => (ix, true),
             Accepted::Orphan(ix) => (ix, false),
             Accepted::Duplicate => {
@@ -150,7 +180,8 @@ impl TurnHandle {
         self.house.bus.emit(self.turn, || accepted_unseen(ix, id.clone(), tool));
         let content: Content = wording::interrupted(Progress::NotStarted).into();
         let result = ToolResult { id, content, is_error: true };
-        let emit = self.house.emit_answers(self.turn);
+        self.house.keep(self.turn, ix, &result, HowEnded::StoppedNotStarted);
+        let emit = self.house.emit_answers(self.turn, &self.ledger);
         self.ledger.answer(ix, result, HowEnded::StoppedNotStarted, Vec::new(), emit);
     }
 
@@ -289,8 +320,8 @@ pub(super) async fn open(
     });
     let tools = parent.as_ref().map_or_else(|| house.tools(), |it| it.tools.clone());
     let (depth, asked) = parent.map_or((0, None), |it| (it.depth, it.asked));
-    let inbox =
-        Arc::new(Inbox::new(house.desk.clone(), turn, asked, Room::new(house.message_chars)));
+    let inbox = Inbox::new(house.desk.clone(), turn, asked, Room::new(house.message_chars));
+    let inbox = Arc::new(inbox.logged(house.log.clone()));
     let ledger = Arc::new(Ledger::default());
     let orphaned = CancellationToken::new();
     let args = SchedulerArgs {

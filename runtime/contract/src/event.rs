@@ -268,6 +268,8 @@ pub enum StageName {
     Permissions,
     /// Keeps results.
     Store,
+    /// Writes down what a process that resumes the session needs.
+    Journal,
     /// The process itself: told by the one that resumes its session.
     Host,
 }

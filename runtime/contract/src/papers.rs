@@ -65,6 +65,8 @@ pub struct Screened {
     json: Value,
     input: AnyInput,
     safety: Safety,
+    /// The input isn't the model's.
+    changed: bool,
 }
 
 impl ToolUse {
@@ -84,7 +86,14 @@ impl ToolUse {
         match tool.parse(raw) {
             Ok(ParsedInput { input, json, safety }) => {
                 let tool = tool.clone();
-                Screening::Passed(Box::new(Screened { id: self.id, tool, json, input, safety }))
+                Screening::Passed(Box::new(Screened {
+                    id: self.id,
+                    tool,
+                    json,
+                    input,
+                    safety,
+                    changed: false,
+                }))
             }
             Err(InvalidInput(text)) => {
                 Screening::Failed(Refusal::InvalidInput, wording::tool_use_error(&text))
@@ -157,7 +166,7 @@ impl Screened {
     /// What is wrong with it; the call is then as it was.
     pub fn change_input(&mut self, raw: Value) -> Result<(), InvalidInput> {
         let ParsedInput { input, json, safety } = self.tool.parse(raw)?;
-        (self.json, self.input, self.safety) = (json, input, safety);
+        (self.json, self.input, self.safety, self.changed) = (json, input, safety, true);
         Ok(())
     }
 
@@ -200,6 +209,12 @@ impl Cleared {
     #[must_use]
     pub fn input(&self) -> &Value {
         &self.0.json
+    }
+
+    /// The input that it will run with, if a hook or a person has changed it.
+    #[must_use]
+    pub fn changed_input(&self) -> Option<&Value> {
+        self.0.changed.then_some(&self.0.json)
     }
 
     /// Runs the tool, consuming the right to do so. A panic is an outcome.

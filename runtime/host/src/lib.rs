@@ -1,22 +1,25 @@
 //! The assembled runtime: sessions, replay and the command line.
 
 pub mod cli;
+mod journaled;
 pub mod pipe;
 pub mod replay;
+mod resume;
 mod runtime;
 mod session_builder;
+mod session_log;
 pub mod settings;
-mod start_log;
 mod stream;
 
+pub use resume::{Resumed, ResumedTurn};
 pub use runtime::{Runtime, RuntimeBuilder};
 pub use session_builder::{SessionBuilder, SetupError};
-pub use start_log::JournaledStarts;
 pub use stream::{StreamBroke, StreamedTurn, Told, call_of};
 pub use toolwright_actors::{
-    AfterAnswer, AfterCall, Answer, Ask, BeforeAnswer, BeforeCall, Hook, HookDecision, Left,
-    Matcher, Names, NoJournal, Otherwise, Question, Rules, Session, SessionClosed, StartAck,
-    StartLog, StartRecord, Stopper, SubmitError, TurnHandle, TurnResults,
+    AfterAnswer, AfterCall, Answer, Ask, BeforeAnswer, BeforeCall, Came, Earlier, HandOut, Hook,
+    HookDecision, KeptResult, Left, Matcher, Names, Otherwise, Question, Rules, Session,
+    SessionClosed, SessionLog, StartAck, StartRecord, Stopper, SubmitError, TurnHandle,
+    TurnResults,
 };
 pub use toolwright_contract as contract;
 pub use toolwright_contract::{

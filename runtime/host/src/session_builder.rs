@@ -5,10 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright_actors::{Config, Hook, Rules, Session, SessionClosed, Shares, StartLog};
+use toolwright_actors::{Config, Hook, Rules, Session, SessionClosed, SessionLog, Shares};
 use toolwright_contract::{
     AnyTool, AppState, Cascade, Identity, Registry, SessionContext, Unregistrable,
 };
+use toolwright_journal::{BadSessionName, Durability, Policy, Reading, Redact, SessionName};
+
+use crate::journaled::Place;
+use crate::resume::{Recovery, Resumed};
+use crate::session_log::JournaledSession;
 
 /// Sets a session of a runtime up; see [`Runtime::session`](crate::Runtime::session). What isn't
 /// said is as the runtime says, else the default.
@@ -39,6 +44,9 @@ pub struct SessionBuilder {
     /// Unless it is the default.
     cap: Option<NonZeroU16>,
     tool_deadlines: Vec<(String, Option<Duration>)>,
+    /// Where its journal is, if it keeps one.
+    place: Option<Place>,
+    redact: Option<Arc<dyn Redact>>,
     /// The first thing that can't be right.
     wrong: Option<SetupError>,
 }
@@ -65,6 +73,24 @@ pub enum SetupError {
     /// A deadline of 0.
     #[error("a deadline is 0, so that no call could do anything: give it time, or leave it out")]
     ZeroDeadline,
+    /// A name that no session can have.
+    #[error(transparent)]
+    SessionName(#[from] BadSessionName),
+    /// A session was to begin that has been there before.
+    #[error("there is a session `{0}` already: resume it, or begin one with another name")]
+    SessionExists(String),
+    /// A session was to be resumed that isn't there.
+    #[error("there is no session `{0}` to resume: begin it, or mend the name or the data folder")]
+    NoSuchSession(String),
+    /// A session was to be resumed, and nothing was said of its journal.
+    #[error("nothing was said of the journal to resume from: say where it is with `journal_in`")]
+    NoJournal,
+    /// Another process, or this one, has the session open.
+    #[error("the session `{0}` is open already: end it there, or take another one")]
+    SessionInUse(String),
+    /// The journal can't be used.
+    #[error("{0}")]
+    Journal(String),
     /// The session did not start.
     #[error("the session did not start: its tokio runtime is shutting down, so use one that lives")]
     NotStarted,
@@ -81,7 +107,8 @@ pub enum SetupError {
 
 impl SessionBuilder {
     pub(crate) fn new(config: Config) -> Self {
-        Self { config, cap: None, tool_deadlines: Vec::new(), wrong: None }
+        let tool_deadlines = Vec::new();
+        Self { config, cap: None, tool_deadlines, place: None, redact: None, wrong: None }
     }
 
     /// The same, with these caps in common with other sessions.
@@ -209,18 +236,43 @@ impl SessionBuilder {
         self
     }
 
+    /// Keeps a journal: in `<data>/<session>`, with long results beside it unless another folder is
+    /// said. A process that ends without warning can then be followed by one that
+    /// [resumes](Self::resume) the session. Both are for their owner's eyes alone.
+    pub fn journal_in(
+        mut self,
+        data: impl Into<PathBuf>,
+        session: &str,
+        durability: Durability,
+    ) -> Self {
+        match SessionName::new(session) {
+            Ok(session) => {
+                let (data, redact) = (data.into(), None);
+                self.place = Some(Place { data, session, durability, redact });
+            }
+            Err(bad) => self.is_wrong(bad.into()),
+        }
+        self
+    }
+
+    /// What is taken out before anything is written to the journal (default: nothing).
+    pub fn redact(mut self, redact: Arc<dyn Redact>) -> Self {
+        self.redact = Some(redact);
+        self
+    }
+
+    /// A log of the program's own, where none is kept in a journal. One for this session alone: it is
+    /// told a turn by its number, and not its session.
+    pub fn log(mut self, log: Arc<dyn SessionLog>) -> Self {
+        self.config.log = Some(log);
+        self
+    }
+
     /// Most characters of text in all the results of one message (default 200,000). What is above
     /// goes to files, but for results that are no longer than a preview, and for those of tools
     /// without a limit.
     pub fn message_chars(mut self, most: usize) -> Self {
         self.config.message_chars = most;
-        self
-    }
-
-    /// Where the starts of calls are recorded (default: nowhere). One for this session alone: a record
-    /// names a turn by its number, and not its session.
-    pub fn journal(mut self, journal: Arc<dyn StartLog>) -> Self {
-        self.config.journal = journal;
         self
     }
 
@@ -231,9 +283,10 @@ impl SessionBuilder {
     ///
     /// [`SetupError`]: nothing was started. Other sessions of the runtime go on.
     pub async fn start(self) -> Result<Session, SetupError> {
-        let config = self.config()?;
-        if tokio::runtime::Handle::try_current().is_err() {
-            return Err(SetupError::NoTokio);
+        let (mut config, place) = self.ready()?;
+        if let Some(place) = place {
+            let Reading { journal, .. } = place.open(true, config.context.cwd.clone()).await?;
+            config.log = Some(Arc::new(JournaledSession::new(journal)));
         }
         if !has_timers() {
             return Err(SetupError::NoTimers);
@@ -241,9 +294,69 @@ impl SessionBuilder {
         toolwright_actors::start(config).await.map_err(|SessionClosed| SetupError::NotStarted)
     }
 
+    /// Goes on with a session whose process has died. What it was owed is written down first, then
+    /// given: nothing that was handed out is emitted again, and nothing that may have run is run
+    /// again unless `policy` says so of calls that were declared to allow it.
+    ///
+    /// ```
+    /// use toolwright::journal::{Durability, Policy};
+    /// use toolwright::{Runtime, built_in_tools};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let data = folder.path();
+    /// let runtime = Runtime::builder().tools(built_in_tools()).build()?;
+    /// let builder = runtime.session().journal_in(data, "0f3c", Durability::Batch);
+    /// builder.clone().start().await?.shutdown().await;
+    ///
+    /// // Another process, some time later.
+    /// let resumed = builder.resume(Policy::default()).await?;
+    /// for turn in resumed.turns {
+    ///     let message = turn.finish().await?.to_message();
+    ///     // Send it to the model, unless it has been.
+    /// }
+    /// resumed.session.shutdown().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`]: nothing was started, and nothing handed out. Resuming again is safe.
+    pub async fn resume(self, policy: Policy) -> Result<Resumed, SetupError> {
+        let (mut config, place) = self.ready()?;
+        let place = place.ok_or(SetupError::NoJournal)?;
+        let reading = place.open(false, config.context.cwd.clone()).await?;
+        let Reading { journal, recovered, torn } = reading;
+        let log = Arc::new(JournaledSession::new(journal));
+        config.log = Some(log.clone());
+        let mut recovery = Recovery::new(log, recovered, policy);
+        let before = recovery.handed_out();
+        recovery.settle().await.map_err(|it| SetupError::Journal(it.to_string()))?;
+        let (tasks, gaps) = recovery.tasks();
+        let started = toolwright_actors::start(config).await;
+        let session = started.map_err(|SessionClosed| SetupError::NotStarted)?;
+        let turns = recovery.turns(&session, before);
+        Ok(Resumed { session, turns, tasks, torn, gaps })
+    }
+
+    fn ready(self) -> Result<(Config, Option<Place>), SetupError> {
+        let redact = self.redact.clone();
+        let place = self.place.clone().map(|it| Place { redact, ..it });
+        let mut config = self.config()?;
+        if tokio::runtime::Handle::try_current().is_err() {
+            return Err(SetupError::NoTokio);
+        }
+        if let Some(place) = &place {
+            config.results.get_or_insert_with(|| place.results());
+        }
+        Ok((config, place))
+    }
+
     /// What was said, if it can be right.
     pub(crate) fn config(self) -> Result<Config, SetupError> {
-        let Self { mut config, cap, tool_deadlines, wrong } = self;
+        let Self { mut config, cap, tool_deadlines, wrong, .. } = self;
         if let Some(wrong) = wrong {
             return Err(wrong);
         }

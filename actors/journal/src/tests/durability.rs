@@ -111,13 +111,20 @@ async fn a_full_queue_says_that_it_is_busy_or_makes_its_caller_wait() {
     let (tell, told) = mpsc::channel();
     journal.append_then(mode(0), move |it| tell.send(it).unwrap());
     assert_eq!(told.try_recv(), Ok(Err(AppendError::Busy)));
+    let mut ready = Box::pin(journal.ready());
+    assert!(futures_poll(ready.as_mut()).await.is_pending());
+    // What follows from what has its room needs none, and is written in its order.
+    let (tell, follows) = tokio::sync::oneshot::channel();
+    journal.append_at_once(mode(8), move |it| tell.send(it).unwrap());
     let waiting = journal.append(mode(9));
     tokio::pin!(waiting);
     // It waits: nothing that could let it go has happened.
     let now = futures_poll(waiting.as_mut()).await;
     assert!(now.is_pending());
     go.send(()).unwrap();
-    assert_eq!(waiting.await.unwrap().record, u64::from(QUEUE_ROOM) + 2);
+    assert_eq!(follows.await.unwrap().unwrap().record, u64::from(QUEUE_ROOM) + 2);
+    assert_eq!(waiting.await.unwrap().record, u64::from(QUEUE_ROOM) + 3);
+    ready.await;
 }
 
 async fn futures_poll<F: Future>(future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {

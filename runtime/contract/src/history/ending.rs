@@ -20,6 +20,12 @@ type Wrong = Option<(Invariant, &'static str)>;
 /// What is wrong with telling that `call` ended so.
 pub(super) fn wrong_ending(call: &Call, ended: HowEnded, around: Around) -> Wrong {
     match ended {
+        // Another process may have carried it on: what has become of it there is in its own history.
+        HowEnded::Ok | HowEnded::Error | HowEnded::Crashed | HowEnded::Refused
+            if around.cut && call.verdict.is_none() =>
+        {
+            None
+        }
         HowEnded::Ok | HowEnded::Error | HowEnded::Crashed => wrong_return(call, ended),
         HowEnded::Refused => wrong_refusal(call),
         HowEnded::StoppedNotStarted => wrong_stop(call, around),

@@ -5,10 +5,11 @@ use std::io;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolwright_contract::{Registry, Unregistrable};
+use toolwright_journal::Policy;
 
 use super::run_args::RunArgs;
 use super::{INTERRUPTED, Screen, TERMINATED, USAGE, files};
-use crate::pipe::{End, Line, Served, Stops, serve};
+use crate::pipe::{End, Line, Served, Stops, serve, serve_resumed};
 use crate::{AnyTool, Names, Otherwise, Rules, Runtime, SessionBuilder, SessionClosed, SetupError};
 
 /// Lines that wait for their reader before no more are made.
@@ -85,16 +86,20 @@ fn pass_through(
     if let Err(error) = hear_termination(&runtime, &stops.terminate) {
         return Ok(Err(RunError::Runtime(error)));
     }
-    let (asking, events) = (args.asking(), args.events);
+    let (asking, events, resume) = (args.asking(), args.events, args.resume);
     let (sender, mut lines) = mpsc::channel(WAITING);
     let serving = runtime.spawn(async move {
-        let session = session.start().await?;
         let input = tokio::io::stdin();
-        Ok::<_, RunError>(serve(session, asking, events, input, sender, &stops).await?)
+        Ok::<_, RunError>(if resume {
+            let resumed = session.resume(Policy::default()).await?;
+            serve_resumed(resumed, asking, events, input, sender, &stops).await?
+        } else {
+            serve(session.start().await?, asking, events, input, sender, &stops).await?
+        })
     });
     let mut written = Ok(());
     while let Some(line) = lines.blocking_recv() {
-        written = write(screen, &line, lines.is_empty());
+        written = write(screen, line, lines.is_empty());
         if written.is_err() {
             break;
         }
@@ -109,7 +114,7 @@ fn pass_through(
     Ok(served.unwrap_or_else(|it| Err(RunError::Runtime(io::Error::other(it)))))
 }
 
-fn write(screen: &mut Screen<'_>, line: &Line, is_last: bool) -> io::Result<()> {
+fn write(screen: &mut Screen<'_>, line: Line, is_last: bool) -> io::Result<()> {
     match line {
         Line::Said(line) => {
             screen.out.write_all(line.as_bytes())?;
@@ -118,8 +123,14 @@ fn write(screen: &mut Screen<'_>, line: &Line, is_last: bool) -> io::Result<()> 
         }
         // It may quote the input, which must not steer the terminal.
         Line::Fault(what) => {
-            let what = toolwright_contract::wording::quote(what, super::LONGEST_PROBLEM);
+            let what = toolwright_contract::wording::quote(&what, super::LONGEST_PROBLEM);
             writeln!(screen.err, "{what}")
+        }
+        Line::Await(told) => {
+            screen.out.flush()?;
+            // Whoever waited may have gone.
+            told.send(()).unwrap_or_default();
+            Ok(())
         }
     }
 }
@@ -173,5 +184,9 @@ fn session(args: &RunArgs, tools: Vec<AnyTool>) -> Result<SessionBuilder, RunErr
         let it = it.registry(tools).rules(rules).cwd(cwd).turn_cap(args.cap.get());
         it.cascade(args.siblings.cascade()).deadline(args.deadline).results(args.results.clone())
     });
-    Ok(runtime.build()?.session())
+    let session = runtime.build()?.session();
+    Ok(match (&args.data, &args.session) {
+        (Some(data), Some(name)) => session.journal_in(data, name, args.durability.durability()),
+        _ => session,
+    })
 }

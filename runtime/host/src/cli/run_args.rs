@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use toolwright_contract::Cascade;
+use toolwright_journal::Durability;
 
 use super::args::seconds;
 use crate::pipe::Asking;
@@ -15,6 +16,7 @@ Examples:
   echo '{"type":"tool_use","id":"t1","name":"TodoWrite","input":{"todos":[]}}' | toolwright run
   toolwright run --events < calls.jsonl                  every event beside the results
   toolwright run --cwd ~/project --allow Edit,Write < calls.jsonl
+  toolwright run --data ~/data --session 0f3c < calls.jsonl       with a journal; --resume goes on
   curl -sN … | toolwright run                            the stream of a Messages API response
 
 Input, one of the two, told apart by how it begins:
@@ -25,6 +27,7 @@ Input, one of the two, told apart by how it begins:
 Output, lines of JSON:
   {"type":"tool_result",…}            each result, in the order of the calls, as soon as it is there
   {"type":"user","message":{…}}       at the end of each message, what to send to the model next
+  {"type":"user","resumed":{…},…}    with --resume: of a turn of the dead process; perhaps again
   {"type":"event",…}                  with --events
   {"type":"permission_request","request":0,…}     with --ask; to be answered by a line of input:
   {"type":"permission_answer","request":0,"allow":true}     or false, with a "message"
@@ -73,9 +76,46 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) deadline: Option<Duration>,
 
-    /// Where long results are kept whole; otherwise they are cut
+    /// Where long results are kept whole; otherwise they are cut, or with --data kept there
     #[arg(long, value_name = "DIR")]
     pub(super) results: Option<PathBuf>,
+
+    /// Keep a journal of the session in DIR/ID, so that it can be resumed if this process dies
+    #[arg(long, value_name = "DIR", requires = "session")]
+    pub(super) data: Option<PathBuf>,
+
+    /// The session: letters, digits, `-` and `_`
+    #[arg(long, value_name = "ID", requires = "data")]
+    pub(super) session: Option<String>,
+
+    /// Go on with that session: what its dead process owes comes first
+    #[arg(long, requires = "data")]
+    pub(super) resume: bool,
+
+    /// What a power failure may cost of the journal; a process that dies costs nothing
+    #[arg(long, value_enum, default_value_t = Durable::Batch, value_name = "HOW", requires = "data")]
+    pub(super) durability: Durable,
+}
+
+/// What a power failure may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Durable {
+    /// What the system had not written.
+    None,
+    /// The last fifth of a second.
+    Batch,
+    /// Nothing; each step waits for the disk.
+    Always,
+}
+
+impl Durable {
+    pub(super) fn durability(self) -> Durability {
+        match self {
+            Self::None => Durability::None,
+            Self::Batch => Durability::Batch,
+            Self::Always => Durability::Always,
+        }
+    }
 }
 
 /// What a failed call does to its siblings.

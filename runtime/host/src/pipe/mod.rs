@@ -12,7 +12,7 @@ use tokio::io::AsyncRead;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Session, SessionClosed};
+use crate::{Resumed, ResumedTurn, Session, SessionClosed};
 
 pub use output::Line;
 use service::Service;
@@ -102,7 +102,36 @@ pub async fn serve(
     out: mpsc::Sender<Line>,
     stops: &Stops,
 ) -> Result<Served, SessionClosed> {
-    let mut service = Service::new(session.clone(), asking, events, out);
+    serve_from((session, Vec::new()), asking, events, input, out, stops).await
+}
+
+/// The same for a session that was resumed: first comes what its turns are owed, results that are
+/// emitted now and then the user message of each turn, with `"resumed"` saying which turn it was.
+/// Where the process before had time to say that message, it comes a second time.
+///
+/// # Errors
+///
+/// [`SessionClosed`] if the session did not stay.
+pub async fn serve_resumed(
+    resumed: Resumed,
+    asking: Asking,
+    events: bool,
+    input: impl AsyncRead + Unpin,
+    out: mpsc::Sender<Line>,
+    stops: &Stops,
+) -> Result<Served, SessionClosed> {
+    serve_from((resumed.session, resumed.turns), asking, events, input, out, stops).await
+}
+
+async fn serve_from(
+    (session, resumed): (Session, Vec<ResumedTurn>),
+    asking: Asking,
+    events: bool,
+    input: impl AsyncRead + Unpin,
+    out: mpsc::Sender<Line>,
+    stops: &Stops,
+) -> Result<Served, SessionClosed> {
+    let mut service = Service::new(session.clone(), resumed, asking, events, out);
     let end = service.work(input, stops).await;
     let (calls, faults) = service.counts();
     // A turn that is still open is of no use to anybody.

@@ -2,17 +2,22 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use toolwright_contract::{Event, ToolResult};
+use tokio::sync::oneshot;
+use toolwright_contract::{Event, ToolResult, TurnId};
 
 use crate::{Ask, TurnResults};
 
 /// One thing that a service says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Line {
     /// A line of JSON, without its end.
     Said(String),
     /// What could not be understood of the input, and what to do about it.
     Fault(String),
+    /// Nothing: dropped or answered once all before it is where it can't be lost. Only from a
+    /// session that keeps a journal, whose next message waits for it: what was said of the last one
+    /// is taken to be heard then.
+    Await(oneshot::Sender<()>),
 }
 
 #[derive(Serialize)]
@@ -36,10 +41,15 @@ impl Line {
         Self::Said(result.to_block().to_string())
     }
 
-    /// The next user message; nothing if it would say nothing.
-    pub(super) fn message(results: &TurnResults) -> Option<Self> {
+    /// The next user message; nothing if it would say nothing. Of a turn that was resumed, it says
+    /// which, since it may have been said before.
+    pub(super) fn message(results: &TurnResults, of: Option<(u32, TurnId)>) -> Option<Self> {
         let message = results.to_message()?;
-        Some(Self::Said(json!({"type": "user", "message": message}).to_string()))
+        let mut line = json!({"type": "user", "message": message});
+        if let Some((run, turn)) = of {
+            line["resumed"] = json!({"run": run, "turn": turn});
+        }
+        Some(Self::Said(line.to_string()))
     }
 
     pub(super) fn question(ask: &Ask) -> Self {

@@ -5,13 +5,14 @@ use std::future::Future;
 use std::pin::Pin;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::sync::mpsc;
-use toolwright_contract::{Event, RequestId, ToolResult, ToolUse};
+use tokio::sync::{mpsc, oneshot};
+use toolwright_contract::{Event, RequestId, ToolResult, ToolUse, TurnId};
 
 use super::input::{Decoder, Fed};
 use super::{Asking, End, Line, Stops};
 use crate::{
-    Answer, Ask, Left, Question, Session, SessionClosed, SubmitError, TurnHandle, TurnResults,
+    Answer, Ask, Left, Question, ResumedTurn, Session, SessionClosed, SubmitError, TurnHandle,
+    TurnResults,
 };
 
 /// Bytes that are read at once.
@@ -35,6 +36,10 @@ pub(super) struct Service {
     inbox: VecDeque<Fed>,
     outbox: VecDeque<Line>,
     turn: Turn,
+    /// Turns that a dead process left, and that come first.
+    resumed: VecDeque<ResumedTurn>,
+    /// Pending while the end of the last message may not have been heard.
+    unheard: Option<oneshot::Receiver<()>>,
     /// Why nothing more is read, once that is so.
     end: Option<End>,
     /// The end of the session, if it ends before its input does.
@@ -53,6 +58,8 @@ enum Turn {
     Sealed {
         finished: Pin<Box<dyn Future<Output = TurnResults> + Send>>,
         results: mpsc::UnboundedReceiver<ToolResult>,
+        /// Where it was, if a dead process left it.
+        of: Option<(u32, TurnId)>,
     },
 }
 
@@ -67,12 +74,14 @@ enum Next {
     Result(ToolResult),
     Question(Question),
     Finished(TurnResults),
+    Heard,
     Read(std::io::Result<usize>),
 }
 
 impl Service {
     pub(super) fn new(
         session: Session,
+        resumed: Vec<ResumedTurn>,
         asking: Asking,
         events: bool,
         out: mpsc::Sender<Line>,
@@ -88,6 +97,8 @@ impl Service {
             inbox: VecDeque::new(),
             outbox: VecDeque::new(),
             turn: Turn::None,
+            resumed: resumed.into(),
+            unheard: None,
             end: None,
             shutdown: None,
             calls: 0,
@@ -108,6 +119,7 @@ impl Service {
     ) -> Result<End, SessionClosed> {
         let mut buffer = vec![0; READ];
         loop {
+            self.go_on();
             self.take_in().await?;
             if matches!(self.turn, Turn::None)
                 && self.outbox.is_empty()
@@ -120,6 +132,7 @@ impl Service {
                 Next::Interrupt => self.stop(End::Interrupted),
                 Next::Terminate => self.stop(End::Terminated),
                 Next::Down => self.shutdown = None,
+                Next::Heard => self.unheard = None,
                 Next::Written => {}
                 Next::Unread => return Ok(End::Unread),
                 Next::Event(event) => self.outbox.push_back(Line::event(&event)),
@@ -156,11 +169,11 @@ impl Service {
         let reads = self.end.is_none() && self.inbox.is_empty() && has_room;
         let may_be_interrupted = !matches!(self.end, Some(End::Interrupted | End::Terminated));
         let may_be_terminated = !matches!(self.end, Some(End::Terminated));
-        let Self { history, questions, outbox, out, turn, shutdown, .. } = self;
+        let Self { history, questions, outbox, out, turn, shutdown, unheard, .. } = self;
         let (results, finished) = match turn {
             Turn::None => (None, None),
             Turn::Open { results, .. } => (Some(results), None),
-            Turn::Sealed { finished, results } => (Some(results), Some(finished)),
+            Turn::Sealed { finished, results, .. } => (Some(results), Some(finished)),
         };
         tokio::select! {
             biased;
@@ -168,6 +181,8 @@ impl Service {
             () = stops.interrupt.cancelled(), if may_be_interrupted => Next::Interrupt,
             Some(_) = on(shutdown.as_mut()) => Next::Down,
             () = out.closed() => Next::Unread,
+            // One that was dropped was heard too.
+            Some(_) = on(unheard.as_mut()) => Next::Heard,
             room = out.reserve(), if !outbox.is_empty() => match (room, outbox.pop_front()) {
                 (Ok(room), Some(line)) => {
                     room.send(line);
@@ -190,7 +205,7 @@ impl Service {
         while let Some(fed) = self.inbox.pop_front() {
             match fed {
                 Fed::Call { line, call } => {
-                    if matches!(self.turn, Turn::Sealed { .. }) {
+                    if matches!(self.turn, Turn::Sealed { .. }) || self.unheard.is_some() {
                         self.inbox.push_front(Fed::Call { line, call });
                         self.deny_asked();
                         break;
@@ -230,10 +245,22 @@ impl Service {
     fn seal(&mut self) {
         self.turn = match std::mem::replace(&mut self.turn, Turn::None) {
             Turn::Open { handle, results } => {
-                Turn::Sealed { finished: Box::pin(handle.finish()), results }
+                Turn::Sealed { finished: Box::pin(handle.finish()), results, of: None }
             }
             turn @ (Turn::None | Turn::Sealed { .. }) => turn,
         };
+    }
+
+    /// Goes on with a turn that a dead process left, before anything new.
+    fn go_on(&mut self) {
+        if let Turn::None = self.turn
+            && let Some(mut turn) = self.resumed.pop_front()
+        {
+            let (results, of) = (turn.emitted(), Some((turn.run, turn.turn)));
+            // Where the session is closed, the turn stays open for the next who resumes it.
+            let finished = Box::pin(async { turn.finish().await.unwrap_or_default() });
+            self.turn = Turn::Sealed { finished, results, of };
+        }
     }
 
     fn end_turn(&mut self, results: &TurnResults) {
@@ -241,12 +268,19 @@ impl Service {
         while let Some(event) = self.history.as_mut().and_then(|it| it.try_recv().ok()) {
             self.outbox.push_back(Line::event(&event));
         }
-        if let Turn::Sealed { results, .. } = &mut self.turn {
+        let mut resumed = None;
+        if let Turn::Sealed { results, of, .. } = &mut self.turn {
+            resumed = *of;
             while let Ok(result) = results.try_recv() {
                 self.outbox.push_back(Line::result(&result));
             }
         }
-        self.outbox.extend(Line::message(results));
+        self.outbox.extend(Line::message(results, resumed));
+        if self.session.keeps_log() {
+            let (tell, told) = oneshot::channel();
+            self.outbox.push_back(Line::Await(tell));
+            self.unheard = Some(told);
+        }
         self.turn = Turn::None;
     }
 
