@@ -232,10 +232,10 @@ struct Watched<'a> {
 
 impl Read for Watched<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.reads = self.reads.wrapping_add(1);
         if self.reads.is_multiple_of(READS) && self.watch.over().is_some() {
             return Err(io::Error::other("the search is over"));
         }
+        self.reads = self.reads.wrapping_add(1);
         self.file.read(buffer)
     }
 }

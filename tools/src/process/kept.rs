@@ -12,6 +12,12 @@ use toolwright_warden::wire::{REPORT, Report, Spec, Word};
 use super::warden::Warden;
 use super::{Asked, GRACE, KEEPER, Left};
 
+/// Whether somebody at the other end has died.
+fn is_broken(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
+}
+
 /// A command and the control socket of its keeper. Dropped, the keeper kills all of it.
 pub(super) struct Kept {
     control: UnixStream,
@@ -35,18 +41,40 @@ impl Kept {
             variables: Vec::new(),
         };
         let spec = spec.encode()?;
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-        warden.hand_over(&theirs, &output).await?;
-        drop((theirs, output));
-        ours.set_nonblocking(true)?;
-        let control = UnixStream::from_std(ours)?;
-        let mut kept = Self { control, part: Vec::new(), status: None, gone: false };
-        kept.control.write_all(&spec).await?;
+        // A warden that dies takes with it what it was handed and had not passed on: nothing has
+        // been started then, and the next one may.
+        let mut kept = match Self::hand_over(warden, &spec, &output).await {
+            Err(error) if is_broken(&error) => Self::hand_over(warden, &spec, &output).await?,
+            handed => handed?,
+        };
+        drop(output);
         match kept.report().await? {
             Report::Started(_) => Ok(kept),
             Report::Failed(errno) => Err(io::Error::from_raw_os_error(errno)),
-            Report::Ended(_) | Report::Gone | Report::Stuck(_) => {
+            Report::Taken | Report::Ended(_) | Report::Gone | Report::Stuck(_) => {
                 Err(io::ErrorKind::InvalidData.into())
+            }
+        }
+    }
+
+    /// Hands a command over, until its keeper has it.
+    async fn hand_over(warden: &Warden, spec: &[u8], output: &io::PipeWriter) -> io::Result<Self> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        let link = warden.hand_over(&theirs, output).await?;
+        drop(theirs);
+        ours.set_nonblocking(true)?;
+        let control = UnixStream::from_std(ours)?;
+        let mut kept = Self { control, part: Vec::new(), status: None, gone: false };
+        let taken = async {
+            kept.control.write_all(spec).await?;
+            kept.report().await
+        };
+        match taken.await {
+            Ok(Report::Taken) => Ok(kept),
+            Ok(_) => Err(io::ErrorKind::InvalidData.into()),
+            Err(error) => {
+                warden.forget(&link);
+                Err(error)
             }
         }
     }
@@ -83,7 +111,7 @@ impl Kept {
         match report {
             Report::Ended(status) => self.status = Some(ExitStatus::from_raw(status)),
             Report::Gone => self.gone = true,
-            Report::Started(_) | Report::Failed(_) | Report::Stuck(_) => {}
+            Report::Taken | Report::Started(_) | Report::Failed(_) | Report::Stuck(_) => {}
         }
     }
 
@@ -115,7 +143,8 @@ impl Kept {
                 while !self.gone && stuck.is_none() {
                     match self.report().await? {
                         Report::Stuck(pid) => stuck = Some(pid),
-                        report @ (Report::Started(_)
+                        report @ (Report::Taken
+                        | Report::Started(_)
                         | Report::Failed(_)
                         | Report::Ended(_)
                         | Report::Gone) => {

@@ -31,7 +31,7 @@ struct Inner {
 
 /// A warden that runs, for as long as the socket is open.
 #[derive(Debug)]
-struct Link {
+pub(super) struct Link {
     socket: UnixStream,
     /// Kept, so that it is reaped.
     _process: Child,
@@ -45,19 +45,19 @@ impl Warden {
         Self(Arc::new(Inner { program, arguments, link: Mutex::default() }))
     }
 
-    /// Hands the ends of a command over. One that has died meanwhile is started again, once.
+    /// Hands the ends of a command over, and gives the warden that has them.
     pub(super) async fn hand_over(
         &self,
         control: &impl AsFd,
         output: &impl AsFd,
-    ) -> io::Result<()> {
+    ) -> io::Result<Arc<Link>> {
         let link = self.link()?;
         match link.send(control, output).await {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Ok(()) => Ok(link),
+            Err(error) => {
                 self.forget(&link);
-                self.link()?.send(control, output).await
+                Err(error)
             }
-            sent => sent,
         }
     }
 
@@ -70,7 +70,8 @@ impl Warden {
         Ok(link.insert(started).clone())
     }
 
-    fn forget(&self, dead: &Arc<Link>) {
+    /// Starts another warden for the next command: this one doesn't answer.
+    pub(super) fn forget(&self, dead: &Arc<Link>) {
         let mut link = self.lock();
         if link.as_ref().is_some_and(|it| Arc::ptr_eq(it, dead)) {
             *link = None;

@@ -26,6 +26,7 @@ pub(crate) fn keep(control: OwnedFd, output: OwnedFd) -> io::Result<()> {
     set_child_subreaper(Some(getpid()))?;
     let mut control = UnixStream::from(control);
     let spec = Spec::read(&mut control)?;
+    tell(&control, Report::Taken)?;
     let started = start(&spec, output);
     drop(spec);
     match started {

@@ -138,6 +138,8 @@ impl Word {
 /// What a keeper tells its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
+    /// The keeper has the specification. Until then, nothing has been started.
+    Taken,
     /// The command runs, as this process.
     Started(i32),
     /// It could not be started: the system's error number.
@@ -158,6 +160,7 @@ impl Report {
     #[must_use]
     pub fn bytes(self) -> [u8; REPORT] {
         let (tag, number) = match self {
+            Self::Taken => (b't', 0),
             Self::Started(pid) => (b's', pid),
             Self::Failed(errno) => (b'f', errno),
             Self::Ended(status) => (b'e', status),
@@ -173,6 +176,7 @@ impl Report {
     pub fn of([tag, a, b, c, d]: [u8; REPORT]) -> Option<Self> {
         let number = i32::from_le_bytes([a, b, c, d]);
         match tag {
+            b't' => Some(Self::Taken),
             b's' => Some(Self::Started(number)),
             b'f' => Some(Self::Failed(number)),
             b'e' => Some(Self::Ended(number)),
@@ -205,6 +209,7 @@ mod tests {
             assert!(from.is_empty());
         }
         for report in [
+            Report::Taken,
             Report::Started(7),
             Report::Failed(2),
             Report::Ended(256),

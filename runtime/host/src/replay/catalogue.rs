@@ -77,7 +77,8 @@ pub(super) fn safety_of(name: &str, input: &Value) -> Safety {
 /// Whether a command changes nothing, not even where its session is.
 fn only_looks(input: &Value) -> bool {
     let command = understand(input["command"].as_str().unwrap_or_default());
-    is_read_only(&command) && !may_change_directory(&command)
+    let runs_something = command.programs().next().is_some();
+    runs_something && is_read_only(&command) && !may_change_directory(&command)
 }
 
 /// Whether the tool runs commands.
