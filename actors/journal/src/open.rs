@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crossbeam::channel::unbounded;
 use tokio::sync::{Semaphore, watch};
@@ -21,6 +22,12 @@ use crate::writer::{Durability, run};
 
 /// The name of a journal in its session's folder.
 pub const FILE_NAME: &str = "journal.twj";
+
+/// How often a lock that somebody has is tried again, with a moment between.
+const LOOKS: u32 = 10;
+
+/// See [`LOOKS`]: a process that is being started has become a program by then.
+const MOMENT: Duration = Duration::from_millis(20);
 
 /// How a journal is opened.
 pub struct Options {
@@ -112,7 +119,7 @@ impl Journal {
         let header = Header::new(session.clone());
         disk.make_folder(&folder).doing("making its folder")?;
         let mut file = disk.open(&folder.join(FILE_NAME)).doing("opening its file")?;
-        if !file.try_lock().doing("locking it")? {
+        if !lock(&mut *file).doing("locking it")? {
             return Err(OpenError::InUse);
         }
         let found = match read_header(&mut *file)? {
@@ -157,6 +164,18 @@ impl Journal {
         };
         Ok(Reading { journal, recovered, torn })
     }
+}
+
+/// Locks the file, unless somebody has it for longer than a moment: a process that this one is just
+/// starting holds a copy of what another journal's file had locked, until it becomes a program.
+fn lock(file: &mut dyn DiskFile) -> io::Result<bool> {
+    for _ in 0..LOOKS {
+        if file.try_lock()? {
+            return Ok(true);
+        }
+        std::thread::sleep(MOMENT);
+    }
+    file.try_lock()
 }
 
 /// The header; none in a file whose making was interrupted.

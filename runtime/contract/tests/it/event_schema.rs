@@ -81,7 +81,7 @@ fn a_new_variant_is_noticed() {
     unknown variant `?`, expected one of `never`, `declared`, `any` at line 1 column 3
     unknown variant `?`, expected one of `ok`, `error`, `crashed`, `refused`, `stopped_not_started`, `stopped_may_have_run` at line 1 column 3
     unknown variant `?`, expected one of `unknown_tool`, `invalid_input`, `denied`, `stage_failed`, `unrecorded` at line 1 column 3
-    unknown variant `?`, expected one of `scheduler`, `hooks`, `permissions`, `store`, `host` at line 1 column 3
+    unknown variant `?`, expected one of `scheduler`, `hooks`, `permissions`, `store`, `journal`, `host` at line 1 column 3
     unknown variant `?`, expected one of `sibling`, `user`, `deadline`, `discarded`, `shutdown`, `too_many_calls` at line 1 column 3
     unknown variant `?`, expected one of `ok`, `error`, `crashed`, `stopped` at line 1 column 3
     ");
