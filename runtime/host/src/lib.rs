@@ -14,9 +14,10 @@ pub use session_builder::{SessionBuilder, SetupError};
 pub use start_log::JournaledStarts;
 pub use stream::{StreamBroke, StreamedTurn, Told, call_of};
 pub use toolwright_actors::{
-    AfterAnswer, AfterCall, Answer, Ask, BeforeAnswer, BeforeCall, Hook, HookDecision, Left,
-    Matcher, Names, NoJournal, Otherwise, Question, Rules, Session, SessionClosed, StartAck,
-    StartLog, StartRecord, Stopper, SubmitError, TurnHandle, TurnResults,
+    AfterAnswer, AfterCall, Answer, Ask, BeforeAnswer, BeforeCall, Given, Hook, HookDecision,
+    Lasting, Left, Matcher, Names, NoJournal, Otherwise, Policy, Question, RealLinks, RuleKeeper,
+    Rules, Session, SessionClosed, StartAck, StartLog, StartRecord, Stopper, SubmitError,
+    TurnHandle, TurnResults,
 };
 pub use toolwright_contract as contract;
 pub use toolwright_contract::{

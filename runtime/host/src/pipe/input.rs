@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::Value;
 use toolwright_contract::{RawInput, RequestId, ToolUse};
+use toolwright_permissions::{Mode, Suggestion};
 use toolwright_wire::{MAX_LINE_BYTES, SseDecoder, WireEvent};
 
-use crate::{Answer, call_of};
+use crate::{Answer, Lasting as Keep, call_of};
 
 /// Longest id of a call, in bytes, as decoders of recordings have it; real ones stay under 64.
 const MAX_ID_BYTES: usize = 1_024;
@@ -181,6 +182,10 @@ struct Said {
     request: Option<RequestId>,
     allow: Option<bool>,
     message: Option<String>,
+    /// What is allowed from now on, as the question suggested it.
+    suggestion: Option<Suggested>,
+    /// For how long: the session, or always.
+    lasting: Option<Lasting>,
 }
 
 fn read_line(text: &[u8], line: usize) -> Result<Fed, String> {
@@ -213,16 +218,53 @@ fn call(said: Said, line: usize) -> Result<Fed, String> {
     Ok(Fed::Call { line: Some(line), call })
 }
 
+/// A suggestion as it is written.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Suggested {
+    Allow(Vec<String>),
+    Mode(Mode),
+}
+
+impl Suggested {
+    fn suggestion(self) -> Suggestion {
+        match self {
+            Self::Allow(rules) => Suggestion::Allow(rules),
+            Self::Mode(mode) => Suggestion::Mode(mode),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Lasting {
+    Session,
+    Always,
+}
+
+impl Lasting {
+    fn keep(self) -> Keep {
+        match self {
+            Self::Session => Keep::Session,
+            Self::Always => Keep::Always,
+        }
+    }
+}
+
 fn answer(said: Said) -> Result<Fed, String> {
     let (Some(request), Some(allow)) = (said.request, said.allow) else {
         return Err("a permission_answer without its number or its decision: skipped; give \
                     \"request\" the number that was asked under, and \"allow\" true or false"
             .to_owned());
     };
-    let answer = match (allow, said.input) {
-        (true, None) => Answer::Allow,
-        (true, Some(input)) => Answer::AllowWith(input),
-        (false, _) => Answer::Deny(said.message.unwrap_or_else(|| "The user said no.".to_owned())),
+    let answer = match (allow, said.input, said.suggestion) {
+        (true, None, None) => Answer::Allow,
+        (true, None, Some(it)) => {
+            let lasting = said.lasting.map_or(Keep::Session, Lasting::keep);
+            Answer::AllowFromNow(it.suggestion(), lasting)
+        }
+        (true, Some(input), _) => Answer::AllowWith(input),
+        (false, ..) => Answer::Deny(said.message.unwrap_or_else(|| "The user said no.".to_owned())),
     };
     Ok(Fed::Answer(request, answer))
 }

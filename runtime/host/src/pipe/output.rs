@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 use toolwright_contract::{Event, ToolResult};
+use toolwright_permissions::Suggestion;
 
 use crate::{Ask, TurnResults};
 
@@ -21,6 +22,13 @@ struct EventLine<'a> {
     kind: &'static str,
     #[serde(flatten)]
     event: &'a Event,
+}
+
+fn suggested(suggestion: &Suggestion) -> Value {
+    match suggestion {
+        Suggestion::Allow(rules) => json!({"allow": rules}),
+        Suggestion::Mode(mode) => json!({"mode": mode}),
+    }
 }
 
 impl Line {
@@ -43,7 +51,8 @@ impl Line {
     }
 
     pub(super) fn question(ask: &Ask) -> Self {
-        let Ask { request, turn, id, tool, input, message, .. } = ask;
+        let Ask { request, turn, id, tool, input, message, suggestions, .. } = ask;
+        let suggestions: Vec<Value> = suggestions.iter().map(suggested).collect();
         let line: Value = json!({
             "type": "permission_request",
             "request": request,
@@ -52,6 +61,7 @@ impl Line {
             "name": tool,
             "input": input,
             "message": message,
+            "suggestions": suggestions,
         });
         Self::Said(line.to_string())
     }
