@@ -96,7 +96,7 @@ impl Lab {
     async fn with(change: impl FnOnce(&mut Config)) -> Self {
         let runs = Arc::new(AtomicUsize::new(0));
         let tools = Registry::new([AnyTool::new(Counter(runs.clone()))]).unwrap();
-        let mut config = Config { rules: Rules::allow_everything(), ..Config::new(tools) };
+        let mut config = Config { rules: Rules::allow_everything().into(), ..Config::new(tools) };
         change(&mut config);
         let session = crate::start(config).await.unwrap();
         let history = session.history();
@@ -294,7 +294,7 @@ async fn a_storm_of_scheduler_crashes_ends_each_turn_with_a_result_for_each_call
 #[tokio::test(start_paused = true)]
 async fn a_permission_stage_that_crashes_takes_its_open_questions_back() {
     let ask = Rules { otherwise: Otherwise::Ask, ..Rules::default() };
-    let lab = Lab::with(|it| it.rules = ask).await;
+    let lab = Lab::with(|it| it.rules = ask.into()).await;
     let mut questions = lab.session.questions();
     let mut turn = lab.session.turn().await.unwrap();
     turn.submit(ToolUse::new("0", "Counter", json!({"writes": true}))).await.unwrap();

@@ -34,7 +34,9 @@ mod watch;
 
 pub use hooks::{AfterAnswer, AfterCall, BeforeAnswer, BeforeCall, Hook, HookDecision, Matcher};
 pub use journal::{Came, Earlier, HandOut, KeptResult, SessionLog, StartAck, StartRecord};
-pub use permissions::{Answer, Ask, Names, Otherwise, Question, Rules};
+pub use permissions::{
+    Answer, Ask, Given, Lasting, Names, Otherwise, Policy, Question, RealLinks, RuleKeeper, Rules,
+};
 pub use session::{
     Config, Left, Session, SessionClosed, Stopper, SubmitError, TurnHandle, TurnResults, start,
 };

@@ -11,6 +11,7 @@ use crate::hooks::Wish;
 use crate::inbox::Share;
 use crate::limits::VALIDATE;
 use crate::owed::{Gate, Keep, Owed};
+use crate::permissions::{Consent, Found};
 
 /// A call on its way through the gate: its own check, hooks, permission.
 pub(crate) struct GateJob {
@@ -18,6 +19,10 @@ pub(crate) struct GateJob {
     pub(crate) screened: Box<Screened>,
     pub(crate) check: CheckCx,
     pub(crate) wish: Wish,
+    /// What the permission stage has found out about the input.
+    pub(crate) found: Option<Box<Found>>,
+    /// The yes of a person, for the input that it was given to.
+    pub(crate) consent: Option<Consent>,
     pub(crate) notes: Vec<String>,
     /// The call's share of the caps; given back while a person is asked.
     pub(crate) share: Share,
@@ -29,6 +34,7 @@ impl GateJob {
     pub(crate) async fn change_input(&mut self, input: Value) -> Result<(), (Refusal, String)> {
         let invalid = |InvalidInput(it)| (Refusal::InvalidInput, wording::tool_use_error(&it));
         self.screened.change_input(input).map_err(invalid)?;
+        (self.found, self.consent) = (None, None);
         check(&self.screened, &self.check).await
     }
 }

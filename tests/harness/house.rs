@@ -37,7 +37,7 @@ impl House {
         change: impl FnOnce(&mut Config),
     ) -> Self {
         let tools = Registry::new(tools).expect("each name is its own");
-        let mut config = Config { rules: Rules::allow_everything(), ..Config::new(tools) };
+        let mut config = Config { rules: Rules::allow_everything().into(), ..Config::new(tools) };
         change(&mut config);
         let premises = Premises::of(&config);
         let session = start(config).await.expect("starts");
@@ -138,6 +138,7 @@ pub async fn asked(questions: &mut UnboundedReceiver<Question>) -> Ask {
     match questions.recv().await.expect("the session is alive") {
         Question::Asked(ask) => ask,
         Question::Withdrawn(request) => panic!("{request:?} was withdrawn"),
+        Question::NotKept(request, why) => panic!("{request:?} was not kept: {why}"),
     }
 }
 

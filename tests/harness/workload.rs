@@ -141,7 +141,7 @@ impl Workload {
             (it.cascade, it.grace) = (self.cascade, Duration::from_millis(self.grace));
             it.deadline = self.deadline.map(Duration::from_millis);
             let (ask, deny) = (["Asked"].into(), ["Denied"].into());
-            it.rules = Rules { ask, deny, ..Rules::allow_everything() };
+            it.rules = Rules { ask, deny, ..Rules::allow_everything() }.into();
             it.hooks.extend(self.before_hook());
             it.hooks.extend(self.after.map(|ms| {
                 Hook::after("after", Matcher::All, move |_| async move {

@@ -182,7 +182,7 @@ async fn a_hooks_allow_spares_the_default_question_and_no_rule() {
         // Nobody listens, so what a rule asks is denied.
         (Rules { ask: ["Scripted"].into(), ..Rules::default() }, Refused),
     ] {
-        let house = House::with(|it| (it.hooks, it.rules) = (allow(), rules.clone())).await;
+        let house = House::with(|it| (it.hooks, it.rules) = (allow(), rules.clone().into())).await;
         let results = house.run([call("a", json!({"writes": true}))]).await;
         assert_eq!(results.ended, [ended], "{rules:?}");
         house.close().await;
@@ -291,7 +291,7 @@ async fn whoever_judges_a_call_sees_the_input_that_its_tool_gets() {
     ];
     let house = House::with(|it| {
         it.hooks = hooks;
-        it.rules = Rules::default();
+        it.rules = Rules::default().into();
     })
     .await;
     let mut questions = house.session.questions();

@@ -154,7 +154,7 @@ impl Tool for Breaks {
 async fn an_input_whose_end_panics_concerns_its_call_alone() {
     let tools = [AnyTool::new(Breaks), AnyTool::new(Scripted::new())];
     let rules = Rules { deny: ["Breaks"].into(), ..Rules::allow_everything() };
-    let house = House::with_tools(tools, |it| it.rules = rules).await;
+    let house = House::with_tools(tools, |it| it.rules = rules.into()).await;
     let breaks = |id: &str| ToolUse::new(id, "Breaks", json!({}));
     let results = house.run([breaks("0"), call("1", json!({}))]).await;
     assert_eq!(results.ended, [HowEnded::Refused, HowEnded::Ok]);

@@ -1,4 +1,4 @@
-//! Permission: rules by name, questions to a person, and answers that come in any order or never.
+//! Permission: rules about whole tools, and questions with answers in any order or never.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn rules() -> Rules {
 }
 
 async fn strict() -> House {
-    House::with_tools(tools(), |it| it.rules = rules()).await
+    House::with_tools(tools(), |it| it.rules = rules().into()).await
 }
 
 /// A call about which a person is asked.
@@ -66,8 +66,8 @@ async fn names_are_denied_asked_about_and_allowed() {
     assert_eq!(
         told,
         [
-            ("asked", "A rule asks before Asked."),
-            ("writes", "Scripted may change something, and no rule allows it."),
+            ("asked", "Asked needs a yes: the ask rule `Asked` of this session."),
+            ("writes", "Scripted needs a yes: no rule allows it."),
         ]
     );
     house.session.answer(asks[0].request, Answer::Allow);
@@ -86,7 +86,7 @@ async fn names_are_denied_asked_about_and_allowed() {
 #[tokio::test(start_paused = true)]
 async fn a_rule_for_a_former_name_counts_and_a_call_by_it_too() {
     let deny = Rules { deny: ["OldScripted"].into(), ..Rules::allow_everything() };
-    let house = House::with(|it| it.rules = deny).await;
+    let house = House::with(|it| it.rules = deny.into()).await;
     let calls = [call("a", json!({})), call_of("OldScripted", "b", json!({}))];
     assert_eq!(house.run(calls).await.ended, [Refused, Refused]);
     house.close().await;
@@ -95,7 +95,7 @@ async fn a_rule_for_a_former_name_counts_and_a_call_by_it_too() {
 #[tokio::test(start_paused = true)]
 async fn a_deny_with_arguments_has_every_call_of_its_tool_asked_about() {
     let deny = Rules { deny: ["Scripted(x)"].into(), ..Rules::allow_everything() };
-    let house = House::with(|it| it.rules = deny).await;
+    let house = House::with(|it| it.rules = deny.into()).await;
     assert_eq!(house.run([call("a", json!({}))]).await.ended, [Refused]);
     house.close().await;
 }
@@ -292,7 +292,8 @@ async fn a_check_of_an_answers_input_that_hangs_can_be_stopped() {
 #[tokio::test(start_paused = true)]
 async fn a_safe_call_that_asks_gives_back_its_width_and_keeps_its_place() {
     let width = std::num::NonZeroU16::MIN;
-    let mut house = House::with_tools(tools(), |it| (it.rules, it.width) = (rules(), width)).await;
+    let mut house =
+        House::with_tools(tools(), |it| (it.rules, it.width) = (rules().into(), width)).await;
     let mut questions = house.session.questions();
     let turn = house
         .turn([
@@ -339,7 +340,8 @@ async fn a_stop_at_any_step_of_the_way_to_a_question_leaves_none_open() {
     for (first, yields) in (0..160).map(|n| (n % 2 == 0, n / 2)) {
         // Where a call that is stopped is overdue at once, its question may still be on its way.
         let grace = Duration::from_secs(if yields < 40 { 5 } else { 0 });
-        let house = House::with_tools(tools(), |it| (it.rules, it.grace) = (rules(), grace)).await;
+        let house =
+            House::with_tools(tools(), |it| (it.rules, it.grace) = (rules().into(), grace)).await;
         let mut questions = house.session.questions();
         let mut stopping = tokio::task::JoinSet::new();
         let mut turn = house.session.turn().await.unwrap();
@@ -390,7 +392,7 @@ async fn a_question_says_what_the_call_does_and_amounts_to() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_tool_says_of_its_own_call_is_heard() {
-    let house = House::with(|it| it.rules = Rules::default()).await;
+    let house = House::with(|it| it.rules = Rules::default().into()).await;
     let of = |id: &str, more: Value| {
         let mut script = json!({"writes": true});
         script.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

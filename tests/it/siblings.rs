@@ -66,7 +66,7 @@ async fn a_sibling_in_a_hook_is_cancelled_and_its_hook_is_dropped() {
 #[tokio::test(start_paused = true)]
 async fn the_question_of_a_sibling_is_withdrawn_and_a_late_answer_ignored() {
     let house = House::with(|it| {
-        it.rules = Rules { otherwise: Otherwise::Ask, ..Rules::default() };
+        it.rules = Rules { otherwise: Otherwise::Ask, ..Rules::default() }.into();
     })
     .await;
     let mut questions = house.session.questions();
@@ -196,7 +196,7 @@ async fn two_that_fail_at_one_instant_keep_their_own_errors_and_the_others_name_
 async fn under_never_no_sibling_is_touched_at_any_stage() {
     let ask = |it: &mut Config| {
         it.cascade = Cascade::Never;
-        it.rules = Rules { otherwise: Otherwise::Ask, ..Rules::default() };
+        it.rules = Rules { otherwise: Otherwise::Ask, ..Rules::default() }.into();
     };
     let house = House::with(ask).await;
     let mut questions = house.session.questions();

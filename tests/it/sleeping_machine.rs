@@ -27,7 +27,7 @@ async fn hurried() -> House {
     let tools = ["Scripted", "Asked"].map(|it| AnyTool::new(Scripted::named(it)));
     House::with_tools(tools, |it| {
         it.deadline = Some(10 * SECOND);
-        it.rules = Rules { ask: ["Asked"].into(), ..Rules::allow_everything() };
+        it.rules = Rules { ask: ["Asked"].into(), ..Rules::allow_everything() }.into();
     })
     .await
 }

@@ -22,7 +22,8 @@ struct Run {
 impl Run {
     fn with(args: &[&str]) -> Self {
         let mut command = Command::new(PROGRAM);
-        command.arg("run").args(args).stdin(Stdio::piped());
+        // A home in which there are no settings.
+        command.arg("run").args(args).env("HOME", "/nonexistent").stdin(Stdio::piped());
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
         let input = child.stdin.take();
@@ -99,7 +100,7 @@ fn calls_work_in_the_folder_that_is_named_and_only_those_that_are_allowed_start(
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().to_str().expect("text");
     let mut run = Run::with(&["--cwd", path, "--allow", "Bash"]);
-    run.call("a", "Bash", &json!({"command": "pwd -P > here"}));
+    run.call("a", "Bash", &json!({"command": "touch here; pwd -P"}));
     let file = folder.path().join("new");
     run.call("b", "Write", &json!({"file_path": file, "content": "x"}));
     run.input = None;
@@ -109,8 +110,34 @@ fn calls_work_in_the_folder_that_is_named_and_only_those_that_are_allowed_start(
     assert!(denied.contains("--allow Write"), "{denied}");
     assert!(!file.exists());
     let real = folder.path().canonicalize().expect("is there");
-    let here = std::fs::read_to_string(folder.path().join("here")).expect("is written");
-    assert_eq!(Path::new(here.trim_end()), real);
+    assert_eq!(said[0]["content"], real.to_str().expect("text"));
+    assert_eq!(run.end(), (Some(0), String::new()));
+}
+
+#[test]
+fn settings_of_the_folder_count_with_what_the_arguments_say_and_what_is_skipped_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("text");
+    std::fs::create_dir(folder.path().join(".claude")).expect("a folder");
+    let settings = json!({"permissions": {"deny": ["Bash(touch b)"], "allow": ["Bash(touch c)"]}});
+    let file = folder.path().join(".claude/settings.json");
+    std::fs::write(file, settings.to_string()).expect("a file");
+    let mut run = Run::with(&["--cwd", path, "--allowedTools", "Bash(touch a), Bash(touch b)"]);
+    for command in ["touch a", "touch b", "touch c"] {
+        run.call(command, "Bash", &json!({"command": command}));
+    }
+    run.input = None;
+    let said = run.rest();
+    let failed: Vec<_> = said[..3].iter().map(|it| it["is_error"] == true).collect();
+    assert_eq!(failed, [false, true, true], "{said:?}");
+    assert!(said[1]["content"].to_string().contains("has been denied"), "{}", said[1]);
+    let (_, told) = run.end();
+    assert!(told.contains("Bash(touch c)") && told.contains("not been trusted"), "{told}");
+
+    let mut run = Run::with(&["--cwd", path, "--setting-sources", "user", "--allow", "Bash"]);
+    run.call("a", "Bash", &json!({"command": "touch b"}));
+    run.input = None;
+    assert_ne!(run.rest()[0]["is_error"], true);
     assert_eq!(run.end(), (Some(0), String::new()));
 }
 

@@ -178,7 +178,7 @@ async fn a_call_ends_at_its_tools_deadline_or_else_at_the_sessions() {
 #[tokio::test(start_paused = true)]
 async fn no_deadline_passes_while_a_call_waits_or_a_person_is_asked() {
     let rules = Rules { otherwise: Otherwise::Ask, ..Rules::default() };
-    let house = House::with(|it| (it.deadline, it.rules) = (Some(SECOND), rules)).await;
+    let house = House::with(|it| (it.deadline, it.rules) = (Some(SECOND), rules.into())).await;
     let mut questions = house.session.questions();
     let turn = house
         .turn([
@@ -316,7 +316,7 @@ async fn a_shutdown_stops_each_stage_and_is_bounded() {
         ("deaf", "Scripted", deaf(600), HowEnded::StoppedMayHaveRun),
         ("nested", "Scripted", json!({"nested": [deaf(600)]}), HowEnded::StoppedMayHaveRun),
     ] {
-        let mut house = House::with_tools(tools(), |it| it.rules = rules.clone()).await;
+        let mut house = House::with_tools(tools(), |it| it.rules = rules.clone().into()).await;
         let _questions = house.session.questions();
         let turn =
             house.turn([call("first", json!({"ms": 600_000})), call_of(tool, "a", script)]).await;

@@ -22,7 +22,7 @@ async fn patient(change: impl FnOnce(&mut Config)) -> House {
     let tools = ["Scripted", "Asked"].map(|it| AnyTool::new(Scripted::named(it)));
     House::with_tools(tools, |it| {
         it.wait = 7 * SECOND;
-        it.rules = Rules { ask: ["Asked"].into(), ..Rules::allow_everything() };
+        it.rules = Rules { ask: ["Asked"].into(), ..Rules::allow_everything() }.into();
         change(it);
     })
     .await

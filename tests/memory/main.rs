@@ -53,7 +53,7 @@ fn config(results: &Path) -> toolwright_actors::Config {
     let tools = tools.map(|it| AnyTool::new(it.limit(ResultLimit::Chars(30))));
     let mut config = toolwright_actors::Config::new(Registry::new(tools).expect("distinct names"));
     let (ask, deny) = (["Asked"].into(), ["Denied"].into());
-    config.rules = Rules { ask, deny, ..Rules::allow_everything() };
+    config.rules = Rules { ask, deny, ..Rules::allow_everything() }.into();
     config.hooks = vec![
         Hook::before("before", Matcher::All, |_| async { BeforeAnswer::default() }),
         Hook::after("after", Matcher::All, |_| async { AfterAnswer::default() }),

@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolwright_contract::{
-    Card, CheckCx, Conduct, ContextChange, Effects, Footprint, InvalidInput, Look, OnInterrupt,
-    Output, ResultLimit, RunCx, Safety, SessionContext, Tool, ToolError,
+    Card, CheckCx, Conduct, ContextChange, Effects, Family, Footprint, InvalidInput, Look,
+    OnInterrupt, Output, ResultLimit, RunCx, Safety, SessionContext, Tool, ToolError,
 };
 
 use toolwright_shell_analysis::{
@@ -70,6 +70,7 @@ impl Tool for Bash {
              of directory lasts if it stays inside the session's directories; variables don't. \
              What it leaves running is ended with it.",
         )
+        .about(Family::Command, "command")
         .telling(&["command"])
         .doing("Running")
         .result_limit(ResultLimit::Chars(RESULT))

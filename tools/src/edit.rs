@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_contract::{
-    Card, CheckCx, Conduct, InvalidInput, Output, RunCx, Tool, ToolError, present::Present,
+    Card, CheckCx, Conduct, Family, InvalidInput, Output, RunCx, Tool, ToolError, present::Present,
 };
 
 use crate::changes::Changes;
@@ -45,6 +45,7 @@ impl Tool for Edit {
             "Replaces a text in a file. Read the file first. The text must occur exactly once, \
              unless replace_all is set: quote enough around the place that is meant.",
         )
+        .about(Family::EditPath, "file_path")
         .telling(&["file_path"])
         .doing("Editing")
     }

@@ -17,8 +17,8 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use toolwright_contract::present::{Detail, Present, Text, Tone};
 use toolwright_contract::{
-    Card, CheckCx, Conduct, Content, InvalidInput, Look, Output, RunCx, Safety, SessionContext,
-    Tool, ToolError, schema_of,
+    Card, CheckCx, Conduct, Content, Family, InvalidInput, Look, Output, RunCx, Safety,
+    SessionContext, Tool, ToolError, schema_of,
 };
 
 use crate::fault::{Fault, off_thread};
@@ -65,6 +65,7 @@ impl Tool for Glob {
             "Finds files whose names match a glob, the last modified first, 100 at most. Files \
              that are ignored or hidden are found too.",
         )
+        .about(Family::ReadPath, "path")
         .telling(&["pattern"])
         .doing("Finding")
     }

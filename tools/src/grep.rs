@@ -20,8 +20,8 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use toolwright_contract::present::Present;
 use toolwright_contract::{
-    Card, CheckCx, Conduct, InvalidInput, Look, Output, RunCx, Safety, SessionContext, Tool,
-    ToolError, schema_of,
+    Card, CheckCx, Conduct, Family, InvalidInput, Look, Output, RunCx, Safety, SessionContext,
+    Tool, ToolError, schema_of,
 };
 
 use self::answer::Answer;
@@ -124,6 +124,7 @@ impl Tool for Grep {
             "Finds what matches a regular expression in the files of a directory, or in one file. \
              Files that are ignored by git are left out, unless one is named as path.",
         )
+        .about(Family::ReadPath, "path")
         .telling(&["pattern"])
         .doing("Searching for")
     }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolwright_contract::{
-    Card, CheckCx, Conduct, InvalidInput, Output, RunCx, Tool, ToolError, present::Present,
+    Card, CheckCx, Conduct, Family, InvalidInput, Output, RunCx, Tool, ToolError, present::Present,
 };
 
 use crate::changes::Changes;
@@ -61,6 +61,7 @@ impl Tool for MultiEdit {
              fit. Read the file first. Each text must occur exactly once by then, unless its \
              replace_all is set.",
         )
+        .about(Family::EditPath, "file_path")
         .telling(&["file_path"])
         .doing("Editing")
     }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolwright_contract::{
-    Card, CheckCx, Conduct, InvalidInput, Output, RunCx, Tool, ToolError, present::Present,
+    Card, CheckCx, Conduct, Family, InvalidInput, Output, RunCx, Tool, ToolError, present::Present,
 };
 
 use crate::changes::Changes;
@@ -65,6 +65,7 @@ impl Tool for NotebookEdit {
             "Replaces the source of one cell of a notebook (.ipynb), or inserts or deletes a cell. \
              Read the notebook first.",
         )
+        .about(Family::EditPath, "notebook_path")
         .telling(&["notebook_path"])
         .doing("Editing")
     }

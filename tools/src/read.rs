@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolwright_contract::{
-    Card, CheckCx, Conduct, Content, InvalidInput, Look, Output, Reads, ResultLimit, RunCx, Safety,
-    SeenFile, Stop, Tool, ToolError,
+    Card, CheckCx, Conduct, Content, Family, InvalidInput, Look, Output, Reads, ResultLimit, RunCx,
+    Safety, SeenFile, Stop, Tool, ToolError,
 };
 
 use crate::fault::{Fault, off_thread};
@@ -66,6 +66,7 @@ impl Tool for Read {
              those that offset and limit name. Shows pictures (PNG, JPEG, GIF, WebP), and notebooks \
              as cells with their outputs.",
         )
+        .about(Family::ReadPath, "file_path")
         .telling(&["file_path"])
         .doing("Reading")
         .result_limit(ResultLimit::Unlimited)

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_contract::{
-    Card, CheckCx, Conduct, InvalidInput, Output, RunCx, Tool, ToolError, present::Present,
+    Card, CheckCx, Conduct, Family, InvalidInput, Output, RunCx, Tool, ToolError, present::Present,
 };
 
 use crate::changes::Changes;
@@ -40,6 +40,7 @@ impl Tool for Write {
             "Writes a whole file, with the folders above it. A file that exists is replaced: read \
              it first.",
         )
+        .about(Family::EditPath, "file_path")
         .telling(&["file_path"])
         .doing("Writing")
     }

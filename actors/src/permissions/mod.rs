@@ -2,22 +2,29 @@
 //!
 //! The conversation: the hook stage sends [`PermissionsMsg::Decide`]; the embedder attaches a
 //! listener for questions and sends answers, in any order; the scheduler withdraws the question
-//! of a call that is stopped. The call's answer goes to the scheduler through what the job owes.
+//! of a call that is stopped. What only the file system knows about a call is found out by a task,
+//! which sends the call back. The call's answer goes to the scheduler through what the job owes.
 
 mod core;
+mod links;
+mod policy;
 mod shell;
+mod standing;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::sync::mpsc;
 use toolwright_contract::{CallIx, Conduct, RequestId, ToolUseId, TurnId};
+use toolwright_permissions::Suggestion;
 
 use crate::inbox::Inbox;
 use crate::papers::GateJob;
 
-pub use core::{Names, Otherwise, Rules};
+pub(crate) use core::{Consent, Found};
+pub use links::RealLinks;
+pub use policy::{Given, Names, Otherwise, Policy, Rules};
 pub(crate) use shell::{Permissions, PermissionsArgs};
+pub(crate) use standing::Standing;
 
 /// What the permission stage can be told.
 pub(crate) enum PermissionsMsg {
@@ -29,67 +36,10 @@ pub(crate) enum PermissionsMsg {
     Withdraw(Arc<Inbox>, CallIx),
     /// From the session: a listener stands in [`Standing`] who hasn't heard the open questions.
     Attached,
-    /// From the session: the rules in [`Standing`] have changed, for open questions too.
-    RulesChanged,
-}
-
-/// What survives the stage: its rules, its listener, and the numbers it has given.
-#[derive(Clone, Default)]
-pub(crate) struct Standing(Arc<Mutex<Board>>);
-
-#[derive(Default)]
-struct Board {
-    rules: Rules,
-    questions: Option<mpsc::UnboundedSender<Question>>,
-    listener: Listener,
-    next: u64,
-}
-
-/// Which listener it is: each new one has the next number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Listener(u64);
-
-impl Standing {
-    pub(crate) fn new(rules: Rules) -> Self {
-        Self(Arc::new(Mutex::new(Board { rules, ..Board::default() })))
-    }
-
-    pub(crate) fn set_rules(&self, rules: Rules) {
-        self.board().rules = rules;
-    }
-
-    pub(crate) fn listen(&self, questions: mpsc::UnboundedSender<Question>) {
-        let mut board = self.board();
-        board.questions = Some(questions);
-        board.listener.0 += 1;
-    }
-
-    fn rules(&self) -> Rules {
-        self.board().rules.clone()
-    }
-
-    fn listener(&self) -> Listener {
-        self.board().listener
-    }
-
-    /// Who has heard it, if anybody has.
-    fn tell(&self, question: Question) -> Option<Listener> {
-        let board = self.board();
-        board.questions.as_ref()?.send(question).ok().map(|()| board.listener)
-    }
-
-    /// A number that no question of the session has had.
-    fn next_request(&self) -> RequestId {
-        let mut board = self.board();
-        let request = RequestId(board.next);
-        board.next += 1;
-        request
-    }
-
-    /// A poisoned lock is taken all the same: every change is one step.
-    fn board(&self) -> MutexGuard<'_, Board> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    /// From the session: what decides has changed in [`Standing`], for open questions too.
+    PolicyChanged,
+    /// From a task of the stage: what was found out about the call of an open question.
+    Found(RequestId, Box<Found>),
 }
 
 /// What a listener for questions hears.
@@ -99,6 +49,9 @@ pub enum Question {
     Asked(Ask),
     /// The call was stopped, or other rules have decided: an answer would be ignored.
     Withdrawn(RequestId),
+    /// What an answer allowed for always could not be kept, for this reason. It counts for the
+    /// session.
+    NotKept(RequestId, String),
 }
 
 /// A question to a person.
@@ -120,6 +73,8 @@ pub struct Ask {
     pub conduct: Conduct,
     /// Why it is asked.
     pub message: String,
+    /// What would spare the same question: for [`Answer::AllowFromNow`].
+    pub suggestions: Vec<Suggestion>,
 }
 
 /// A person's answer.
@@ -127,8 +82,31 @@ pub struct Ask {
 pub enum Answer {
     /// Start the call as it was asked.
     Allow,
-    /// Start it with another input, which is checked like the model's own.
+    /// Start it with another input, which is checked like the model's own. Rules that deny hold
+    /// for it.
     AllowWith(Value),
+    /// Start the call as it was asked, and what the suggestion says from now on.
+    AllowFromNow(Suggestion, Lasting),
     /// Don't start it; the text is for the model.
     Deny(String),
+}
+
+/// For how long something is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasting {
+    /// Until the session ends.
+    Session,
+    /// In later sessions too, where the session has a [`RuleKeeper`]. A mode lasts for the session
+    /// in any case.
+    Always,
+}
+
+/// Keeps rules for later sessions.
+pub trait RuleKeeper: Send + Sync {
+    /// Keeps allow rules. It may block.
+    ///
+    /// # Errors
+    ///
+    /// Why they could not be kept, for a person. Nothing is changed then.
+    fn keep(&self, allow: &[String]) -> Result<(), String>;
 }

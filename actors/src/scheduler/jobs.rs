@@ -46,7 +46,8 @@ pub(super) async fn gate(
     let turn = lineage.turn;
     let notes = Vec::new();
     owed.held_by("hook");
-    let job = GateJob { turn, screened, check: cx, wish: Wish::None, notes, share, owed };
+    let (check, wish, found, consent) = (cx, Wish::None, None, None);
+    let job = GateJob { turn, screened, check, wish, found, consent, notes, share, owed };
     house.hooks.cast(HooksMsg::Before(Box::new(job)));
 }
 

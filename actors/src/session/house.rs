@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
@@ -46,7 +47,7 @@ pub(crate) struct House {
     /// Whether the log failed when it was last told of a result.
     pub(crate) log_fails: AtomicBool,
     pub(crate) crew: Crew,
-    pub(crate) context: Context,
+    pub(crate) context: Arc<Context>,
     pub(crate) reads: Arc<Reads>,
     pub(crate) identity: Identity,
     pub(crate) state: AppState,
@@ -237,6 +238,17 @@ impl Context {
 
     pub(crate) fn now(&self) -> Arc<SessionContext> {
         self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Adds a directory to those that the session works in.
+    pub(crate) fn add_directory(&self, directory: &Path) {
+        let changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.now();
+        let mut directories = now.allowed_directories().to_vec();
+        directories.push(now.cwd.join(directory));
+        let context = SessionContext { directories, ..(*now).clone() };
+        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(context);
+        drop(changing);
     }
 
     /// Makes a change, on a thread that may block, unless somebody else has claimed what becomes of

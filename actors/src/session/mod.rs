@@ -7,7 +7,7 @@ mod turn;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
@@ -18,7 +18,8 @@ use toolwright_contract::{
     AppState, CallIx, Cascade, Event, EventKind, Footprint, HowEnded, Identity, Registry,
     RequestId, SessionContext, StopCause, ToolResult, TurnId,
 };
-use toolwright_kernel::{Admission, Place, Policy};
+use toolwright_kernel::{Admission, Place, Policy as Siblings};
+use toolwright_permissions::Mode;
 
 use crate::bus::Bus;
 use crate::crew::Crew;
@@ -27,14 +28,16 @@ use crate::inbox::StopWish;
 use crate::journal::{HandOut, SessionLog};
 use crate::ledger::{Handing, Ledger};
 use crate::limits::CLOSE_LOG;
-use crate::permissions::{Answer, PermissionsArgs, PermissionsMsg, Question, Rules, Standing};
+use crate::permissions::{
+    Answer, Given, PermissionsArgs, PermissionsMsg, Policy, Question, RuleKeeper, Rules, Standing,
+};
 use crate::shares::Shares;
 use crate::stage::Stage;
 use crate::store::{Folder, StoreArgs};
 
 pub(crate) use desk::{CallKey, Desk};
-use house::{Context, OpenTurn, Times};
-pub(crate) use house::{House, Lineage};
+pub(crate) use house::{Context, House, Lineage};
+use house::{OpenTurn, Times};
 use supervisor::{Supervisor, SupervisorArgs};
 pub(crate) use turn::{Parent, run_nested};
 pub use turn::{Stopper, SubmitError, TurnHandle, TurnResults};
@@ -47,8 +50,10 @@ pub(crate) const ALONE: Place = Place::Lane(Footprint::Exclusive);
 pub struct Config {
     /// The tools on offer.
     pub tools: Registry,
-    /// Which calls may start.
-    pub rules: Rules,
+    /// Which calls may start: plain [`Rules`] or a [`Policy`].
+    pub rules: Given,
+    /// Who keeps what a person allows for always (default: nobody).
+    pub keeper: Option<Arc<dyn RuleKeeper>>,
     /// Callbacks before and after calls, in order.
     pub hooks: Vec<Hook>,
     /// Most calls at once in a turn (default 10).
@@ -92,10 +97,11 @@ impl Config {
     #[must_use]
     pub fn new(tools: Registry) -> Self {
         const SESSION_WIDTH: NonZeroU16 = NonZeroU16::new(64).unwrap();
-        let policy = Policy::default();
+        let policy = Siblings::default();
         Self {
             tools,
-            rules: Rules::default(),
+            rules: Rules::default().into(),
+            keeper: None,
             hooks: Vec::new(),
             width: Admission::DEFAULT_WIDTH,
             session_width: SESSION_WIDTH,
@@ -176,7 +182,9 @@ struct Owner {
 ///
 /// [`SessionClosed`] if an actor could not be started.
 pub async fn start(config: Config) -> Result<Session, SessionClosed> {
-    let standing = Standing::new(config.rules.clone());
+    let root = config.context.cwd.clone();
+    let standing = Standing::new(config.rules.clone().compiled(&root), root);
+    let keeper = config.keeper.clone();
     let hooks: Arc<[Hook]> = config.hooks.as_slice().into();
     let (house, folder) = house_of(config);
     let house = Arc::new(house);
@@ -189,7 +197,13 @@ pub async fn start(config: Config) -> Result<Session, SessionClosed> {
             permissions: house.permissions.clone(),
             store: house.store.clone(),
         },
-        permissions: PermissionsArgs { standing: standing.clone(), crew: crew.clone() },
+        permissions: PermissionsArgs {
+            standing: standing.clone(),
+            crew: crew.clone(),
+            stage: house.permissions.clone(),
+            context: house.context.clone(),
+            keeper,
+        },
         store: StoreArgs { folder: folder.map(Folder::new), crew },
     };
     let started = Supervisor::spawn(None, Supervisor, args).await;
@@ -251,10 +265,32 @@ impl Session {
         self.0.house.permissions.cast(PermissionsMsg::Answer(request, answer));
     }
 
-    /// Replaces the rules, for open questions too.
-    pub fn set_rules(&self, rules: Rules) {
-        self.0.standing.set_rules(rules);
-        self.0.house.permissions.cast(PermissionsMsg::RulesChanged);
+    /// Replaces the rules and the mode, for open questions too. What persons have allowed for the
+    /// session stays allowed. Rules about paths look at the links on their way.
+    pub fn set_rules(&self, rules: impl Into<Given>) {
+        let standing = &self.0.standing;
+        standing.set_policy(rules.into().compiled(standing.root()));
+        self.0.house.permissions.cast(PermissionsMsg::PolicyChanged);
+    }
+
+    /// Changes the mode, for open questions too.
+    pub fn set_mode(&self, mode: Mode) {
+        self.0.standing.set_mode(mode);
+        self.0.house.permissions.cast(PermissionsMsg::PolicyChanged);
+    }
+
+    /// What decides about calls now.
+    #[must_use]
+    pub fn policy(&self) -> Arc<Policy> {
+        self.0.standing.policy()
+    }
+
+    /// Lets the session work in one more directory, for open questions too. A relative one starts
+    /// at the working directory.
+    pub fn add_directory(&self, directory: &Path) {
+        self.0.house.context.add_directory(directory);
+        self.0.standing.has_changed();
+        self.0.house.permissions.cast(PermissionsMsg::PolicyChanged);
     }
 
     /// Whether what it does is written down.
@@ -366,7 +402,7 @@ impl House {
 fn house_of(config: Config) -> (House, Option<PathBuf>) {
     let house = House {
         tools: RwLock::new(Arc::new(config.tools)),
-        policy: Policy { cascade: config.cascade, max_calls: config.max_calls },
+        policy: Siblings { cascade: config.cascade, max_calls: config.max_calls },
         width: config.width,
         times: Times { deadline: config.deadline, grace: config.grace, wait: config.wait },
         tool_deadlines: config.tool_deadlines,
@@ -378,7 +414,7 @@ fn house_of(config: Config) -> (House, Option<PathBuf>) {
         log: config.log,
         log_fails: AtomicBool::new(false),
         crew: Crew::default(),
-        context: Context::new(config.context),
+        context: Arc::new(Context::new(config.context)),
         reads: Arc::default(),
         identity: config.identity,
         state: config.state,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::family::Family;
 use crate::mcp::mcp_server_name;
 use crate::mode::PermissionMode;
 
@@ -36,6 +37,10 @@ pub struct Card {
     /// What a call is doing, before what tells it apart: `Reading` makes `Reading src/a.rs`. Empty:
     /// `Running` and the call.
     pub doing: Cow<'static, str>,
+    /// What permission rules for it are about; see [`family`](Self::family).
+    pub family: Family,
+    /// The input field that says which command, file or address a call is about. Empty: none.
+    pub subject: &'static str,
     /// How much of a result stays inline.
     pub result_limit: ResultLimit,
     /// How long a call may run before it is stopped, unless the session says otherwise.
@@ -63,6 +68,8 @@ impl Card {
             modes: None,
             telling: Cow::Borrowed(&[]),
             doing: Cow::Borrowed(""),
+            family: Family::default(),
+            subject: "",
             result_limit: ResultLimit::default(),
             deadline: None,
             cap: None,
@@ -166,6 +173,24 @@ impl Card {
         let named = self.telling.iter().find_map(|it| fields.get(*it)?.as_str());
         let mut texts = fields.values().filter_map(Value::as_str);
         named.or_else(|| texts.next().filter(|_| texts.next().is_none()))
+    }
+
+    /// Says what permission rules for it are about, and which input field says it. Without this,
+    /// rules name the tool alone.
+    #[must_use]
+    pub fn about(mut self, family: Family, field: &'static str) -> Self {
+        (self.family, self.subject) = (family, field);
+        self
+    }
+
+    /// What permission rules for it are about. Those for a server's tool are about the server,
+    /// whatever the card says.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        match self.origin {
+            Origin::Mcp { .. } => Family::Server,
+            Origin::BuiltIn | Origin::Lsp => self.family,
+        }
     }
 
     /// Sets how much of a result stays inline.

@@ -37,6 +37,7 @@ mod content;
 mod cx;
 mod erased;
 mod event;
+mod family;
 pub mod history;
 mod ids;
 mod mcp;
@@ -63,6 +64,7 @@ pub use event::{
     CascadeName, EVENT_VERSION, Event, EventKind, HowEnded, RefusalName, StageName, StopName,
     VerdictName,
 };
+pub use family::Family;
 pub use ids::{AgentId, Identity, RequestId, SessionId, ToolUseId, TurnId};
 pub use mcp::{MOST_RESULT_CHARS, mcp_name};
 pub use mode::PermissionMode;

@@ -156,6 +156,9 @@ pub fn needs_approval(tool: &str) -> String {
     format!("This use of {tool} requires approval, and nobody is there to give it.")
 }
 
+/// A person said yes to something that is something else by now.
+pub const CHANGED_WHILE_ASKED: &str = "What this call would touch has changed since it was approved, so it was not started. Try again.";
+
 /// A tool that panics when it is asked whether a call may start.
 pub(crate) fn could_not_judge(tool: &str) -> String {
     format!("{tool} broke down when it was asked whether this call may start.")

@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     while asked.len() < 3 {
         match questions.recv().await {
             Some(Question::Asked(ask)) => asked.push(ask),
-            Some(Question::Withdrawn(_)) | None => {}
+            Some(Question::Withdrawn(_) | Question::NotKept(..)) | None => {}
         }
     }
     // Calls that run side by side ask side by side, in no order: a question names its call.

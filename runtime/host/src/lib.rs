@@ -16,10 +16,10 @@ pub use runtime::{Runtime, RuntimeBuilder};
 pub use session_builder::{SessionBuilder, SetupError};
 pub use stream::{StreamBroke, StreamedTurn, Told, call_of};
 pub use toolwright_actors::{
-    AfterAnswer, AfterCall, Answer, Ask, BeforeAnswer, BeforeCall, Came, Earlier, HandOut, Hook,
-    HookDecision, KeptResult, Left, Matcher, Names, Otherwise, Question, Rules, Session,
-    SessionClosed, SessionLog, StartAck, StartRecord, Stopper, SubmitError, TurnHandle,
-    TurnResults,
+    AfterAnswer, AfterCall, Answer, Ask, BeforeAnswer, BeforeCall, Came, Earlier, Given, HandOut,
+    Hook, HookDecision, KeptResult, Lasting, Left, Matcher, Names, Otherwise, Policy, Question,
+    RealLinks, RuleKeeper, Rules, Session, SessionClosed, SessionLog, StartAck, StartRecord,
+    Stopper, SubmitError, TurnHandle, TurnResults,
 };
 pub use toolwright_contract as contract;
 pub use toolwright_contract::{

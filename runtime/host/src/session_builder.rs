@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright_actors::{Config, Hook, Rules, Session, SessionClosed, SessionLog, Shares};
+use toolwright_actors::{
+    Config, Given, Hook, RuleKeeper, Session, SessionClosed, SessionLog, Shares,
+};
 use toolwright_contract::{
     AnyTool, AppState, Cascade, Identity, Registry, SessionContext, Unregistrable,
 };
@@ -133,8 +135,14 @@ impl SessionBuilder {
     }
 
     /// Which calls may start (default: those that only read; others are asked about).
-    pub fn rules(mut self, rules: Rules) -> Self {
-        self.config.rules = rules;
+    pub fn rules(mut self, rules: impl Into<Given>) -> Self {
+        self.config.rules = rules.into();
+        self
+    }
+
+    /// Who keeps what a person allows for always (default: nobody, and it counts for the session).
+    pub fn keeper(mut self, keeper: Arc<dyn RuleKeeper>) -> Self {
+        self.config.keeper = Some(keeper);
         self
     }
 

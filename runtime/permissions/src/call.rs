@@ -4,9 +4,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use toolwright_contract::Family;
+
 use crate::command::{Facts, World};
 use crate::domain::{Address, AddressProblem};
-use crate::names::{self, Family};
+use crate::names;
 use crate::place::{Links, Places, Touched};
 
 /// A call to decide about.

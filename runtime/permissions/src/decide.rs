@@ -11,12 +11,14 @@
 //! 8. A classifier.
 //! 9. A person, or nobody.
 
+use toolwright_contract::Family;
+
 use crate::call::{Call, Subject};
 use crate::command::Facts;
 use crate::decision::{Decision, Reason, Suggestion, Trail, Verdict};
 use crate::guarded::is_protected;
 use crate::mode::Mode;
-use crate::names::{self, Family};
+use crate::names;
 use crate::place::{Flaw, Places, Touched};
 use crate::rule::List;
 use crate::rule_set::{RuleIx, RuleSet, ToolName};

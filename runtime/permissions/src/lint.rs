@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use toolwright_contract::Family;
+
 use crate::command_pattern::CommandPattern;
-use crate::names::{self, Family};
+use crate::names;
 use crate::rule::{List, Rule, Specifier, ToolPattern};
 use crate::rule_set::Entry;
 use crate::wildcard::fits;

@@ -6,29 +6,7 @@
 //! [`Plain`]: Family::Plain
 //! [`Server`]: Family::Server
 
-/// What a rule's specifier is about, for the tools of one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
-    /// Commands of a POSIX shell.
-    Command,
-    /// Commands in a language that isn't analysed: rules see their text, and nothing is allowed
-    /// by a part of it.
-    ForeignCommand,
-    /// Files that are read.
-    ReadPath,
-    /// Files that are changed.
-    EditPath,
-    /// An address on the web.
-    Domain,
-    /// A skill, with arguments.
-    Skill,
-    /// A type of agent.
-    Agent,
-    /// A tool of an MCP server.
-    Server,
-    /// Nothing: rules name the tool alone.
-    Plain,
-}
+use toolwright_contract::Family;
 
 /// What is known of a tool from its name.
 #[derive(Clone, Copy, Debug)]

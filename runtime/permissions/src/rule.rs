@@ -2,9 +2,11 @@
 //!
 //! `Tool`, `Tool(specifier)`, names with `*`, `Tool(param:value)` (Claude Code docs 2.1.240).
 
+use toolwright_contract::Family;
+
 use crate::command_pattern::CommandPattern;
 use crate::domain::HostPattern;
-use crate::names::{self, Family};
+use crate::names;
 use crate::path_pattern::PathPattern;
 use crate::wildcard::Wildcard;
 

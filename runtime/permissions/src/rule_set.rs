@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use toolwright_contract::Family;
+
 use crate::command_pattern::CommandPattern;
 use crate::domain::HostPattern;
-use crate::names::{self, Family};
+use crate::names;
 use crate::path_index::PathIndex;
 use crate::place::{Links, Places, Touched};
 use crate::rule::{self, List, NamedPattern, Parameter, Rule, RuleProblem, Specifier, ToolPattern};
@@ -218,6 +220,12 @@ impl RuleSet {
     /// The entries that count.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter()
+    }
+
+    /// Whether a rule denies every call of a tool, whatever its input.
+    #[must_use]
+    pub fn denies_tool(&self, name: &str, server: Option<&str>) -> bool {
+        self.whole_tool(List::Deny, ToolName { name, server }).is_some()
     }
 
     fn index(&self, list: List) -> &Index {

@@ -1,11 +1,13 @@
 //! What a person is offered, so that the same isn't asked again.
 
+use toolwright_contract::Family;
+
 use crate::call::Subject;
 use crate::command::Facts;
 use crate::decide::Case;
 use crate::decision::{Reason, Suggestion};
 use crate::mode::Mode;
-use crate::names::{self, Family};
+use crate::names;
 
 /// Most rules that one question offers (Claude Code docs 2.1.240).
 const MOST_RULES: usize = 5;

@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tools", &["runtime/contract", "tools/warden", "tools/shell-analysis"]),
     ("tools/warden", &[]),
     ("tools/shell-analysis", &["runtime/contract"]),
-    ("actors", &["runtime/kernel", "runtime/contract"]),
+    ("actors", &["runtime/kernel", "runtime/contract", "runtime/permissions"]),
     ("actors/journal", &["runtime/contract"]),
     (
         "runtime/host",

@@ -11,6 +11,7 @@ mod permissions_args;
 mod replay;
 mod run;
 mod run_args;
+mod run_settings;
 mod summary;
 
 use std::ffi::OsString;

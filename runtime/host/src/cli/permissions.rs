@@ -11,12 +11,13 @@ use super::permissions_args::{
     CheckArgs, DecideArgs, ExplainArgs, PermissionsArgs, PermissionsCommand,
 };
 use super::{Screen, USAGE, VIOLATED};
+use crate::RealLinks;
 use crate::permissions::{
-    Call, Case, Entry, Fences, HookWord, List, Mode, Places, RuleSet, Scope, Source, Trust, decide,
+    Call, Case, Entry, HookWord, List, Mode, Places, RuleSet, Scope, Source, Trust, decide,
     explain, known_tool, lint,
 };
 use crate::settings::{
-    CommandLine, FileSettings, Loaded, Locations, PlatformFolders, RealLinks, SettingsError, load,
+    CommandLine, FileSettings, Loaded, Locations, PlatformFolders, SettingsError, load,
 };
 
 /// Longest line of `decide`, in bytes: a call of a model is far shorter.
@@ -143,10 +144,7 @@ fn explain_call(args: &ExplainArgs, screen: &mut Screen<'_>) -> io::Result<u8> {
         }
     };
     tell_problems(&loaded, screen)?;
-    let (mut rules, warnings) =
-        RuleSet::compile(loaded.entries.iter().cloned(), loaded.trust, &RealLinks);
-    rules.fences =
-        Fences { blocks_reads: loaded.blocks_reads, blocks_writes: loaded.blocks_writes };
+    let (rules, warnings) = loaded.rules();
     for warning in warnings {
         writeln!(screen.err, "warning: {warning}")?;
     }
@@ -184,13 +182,13 @@ fn input_of(call: &str) -> (&str, Value) {
     (tool, field.map_or_else(|| json!({}), |it| json!({*it: text})))
 }
 
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     text.chars()
         .flat_map(|it| if it.is_control() { it.escape_default().collect() } else { vec![it] })
         .collect()
 }
 
-fn tell_problems(loaded: &Loaded, screen: &mut Screen<'_>) -> io::Result<usize> {
+pub(super) fn tell_problems(loaded: &Loaded, screen: &mut Screen<'_>) -> io::Result<usize> {
     for error in &loaded.broken {
         writeln!(screen.err, "error: {error}")?;
     }

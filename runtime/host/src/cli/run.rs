@@ -1,6 +1,7 @@
 //! `toolwright run`: runs the calls that come through standard input.
 
 use std::io;
+use std::path::PathBuf;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -8,9 +9,10 @@ use toolwright_contract::{Registry, Unregistrable};
 use toolwright_journal::Policy;
 
 use super::run_args::RunArgs;
+use super::run_settings::RunSettings;
 use super::{INTERRUPTED, Screen, TERMINATED, USAGE, files};
 use crate::pipe::{End, Line, Served, Stops, serve, serve_resumed};
-use crate::{AnyTool, Names, Otherwise, Rules, Runtime, SessionBuilder, SessionClosed, SetupError};
+use crate::{AnyTool, Runtime, SessionBuilder, SessionClosed, SetupError};
 
 /// Lines that wait for their reader before no more are made.
 const WAITING: usize = 64;
@@ -42,7 +44,14 @@ pub(super) fn run(
     screen: &mut Screen<'_>,
     stop: &CancellationToken,
 ) -> io::Result<u8> {
-    let served = match session(args, screen.built_in_tools()) {
+    let session = match cwd_of(args) {
+        Ok(cwd) => {
+            let settings = RunSettings::of(args, &cwd, screen)?;
+            session(args, screen.built_in_tools(), settings)
+        }
+        Err(error) => Err(error),
+    };
+    let served = match session {
         Ok(session) => pass_through(args, session, screen, stop)?,
         Err(error) => Err(error),
     };
@@ -156,13 +165,19 @@ fn hear_termination(_: &tokio::runtime::Runtime, _: &CancellationToken) -> io::R
     Ok(())
 }
 
-fn session(args: &RunArgs, tools: Vec<AnyTool>) -> Result<SessionBuilder, RunError> {
-    let shown = files::shown(&args.cwd);
+fn cwd_of(args: &RunArgs) -> Result<PathBuf, RunError> {
     let cwd = args.cwd.canonicalize().and_then(|it| match it.is_dir() {
         true => Ok(it),
         false => Err(io::Error::from(io::ErrorKind::NotADirectory)),
     });
-    let cwd = cwd.map_err(|error| RunError::Cwd(shown, error))?;
+    cwd.map_err(|error| RunError::Cwd(files::shown(&args.cwd), error))
+}
+
+fn session(
+    args: &RunArgs,
+    tools: Vec<AnyTool>,
+    settings: RunSettings,
+) -> Result<SessionBuilder, RunError> {
     let tools = Registry::new(tools)?;
     for (flag, names) in [("--allow", &args.allow), ("--deny", &args.deny)] {
         if let Some(name) = names.iter().find(|it| tools.get(it).is_none()) {
@@ -171,17 +186,8 @@ fn session(args: &RunArgs, tools: Vec<AnyTool>) -> Result<SessionBuilder, RunErr
             return Err(RunError::NoSuchTool { flag, name, known });
         }
     }
-    let rules = Rules {
-        deny: Names::new(args.deny.iter().cloned()),
-        allow: Names::new(args.allow.iter().cloned()),
-        otherwise: match args.allow_everything {
-            true => Otherwise::Allow,
-            false => Otherwise::Ask,
-        },
-        ..Rules::default()
-    };
     let runtime = Runtime::builder().each_session(|it| {
-        let it = it.registry(tools).rules(rules).cwd(cwd).turn_cap(args.cap.get());
+        let it = settings.of_session(it).registry(tools).turn_cap(args.cap.get());
         it.cascade(args.siblings.cascade()).deadline(args.deadline).results(args.results.clone())
     });
     let session = runtime.build()?.session();

@@ -9,6 +9,8 @@ use toolwright_contract::Cascade;
 use toolwright_journal::Durability;
 
 use super::args::seconds;
+use super::run_settings::SettingSource;
+use crate::permissions::Mode;
 use crate::pipe::Asking;
 
 pub(super) const EXAMPLES: &str = r#"
@@ -30,7 +32,8 @@ Output, lines of JSON:
   {"type":"user","resumed":{…},…}    with --resume: of a turn of the dead process; perhaps again
   {"type":"event",…}                  with --events
   {"type":"permission_request","request":0,…}     with --ask; to be answered by a line of input:
-  {"type":"permission_answer","request":0,"allow":true}     or false, with a "message"
+  {"type":"permission_answer","request":0,"allow":true}     or false, with a "message"; with a
+                   "suggestion" of the question's, it counts from now on: "lasting" "session" or "always"
 
 Exit status: 0; 2 if the arguments are wrong or nothing of the input could be read; 130 after
 Ctrl-C and 143 after SIGTERM, with the calls that ran stopped and every call answered; a second
@@ -46,7 +49,7 @@ pub(super) struct RunArgs {
     #[arg(long)]
     pub(super) events: bool,
 
-    /// Start calls of these tools, whatever they do
+    /// Start calls of these tools; what settings deny or ask about is denied all the same
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub(super) allow: Vec<String>,
 
@@ -63,6 +66,30 @@ pub(super) struct RunArgs {
     /// that a model asks for reach everything that you can reach. For a sandbox only
     #[arg(long, conflicts_with = "ask")]
     pub(super) allow_everything: bool,
+
+    /// Rules for calls that start: `Bash(git status) Edit(src/**)`
+    #[arg(long = "allowedTools", alias = "allowed-tools", value_name = "RULES")]
+    pub(super) allowed: Vec<String>,
+
+    /// Rules for calls that never start
+    #[arg(long = "disallowedTools", alias = "disallowed-tools", value_name = "RULES")]
+    pub(super) disallowed: Vec<String>,
+
+    /// What starts without a question where no rule decides: default, acceptEdits, plan, dontAsk …
+    #[arg(long = "permission-mode", value_name = "MODE", conflicts_with = "allow_everything")]
+    pub(super) mode: Option<Mode>,
+
+    /// One more folder to work in
+    #[arg(long = "add-dir", value_name = "DIR")]
+    pub(super) directories: Vec<PathBuf>,
+
+    /// Settings beside the usual files: a file, or the JSON itself
+    #[arg(long, value_name = "FILE|JSON")]
+    pub(super) settings: Option<String>,
+
+    /// Which of the usual files to read; the administrator's are read in any case
+    #[arg(long = "setting-sources", value_name = "SOURCE,...", value_delimiter = ',', value_enum)]
+    pub(super) sources: Option<Vec<SettingSource>>,
 
     /// Most calls at once in a message
     #[arg(long, value_name = "N", default_value = "10")]

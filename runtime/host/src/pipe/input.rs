@@ -6,9 +6,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use toolwright_contract::{RawInput, RequestId, ToolUse};
+use toolwright_permissions::{Mode, Suggestion};
 use toolwright_wire::{MAX_LINE_BYTES, SseDecoder, WireEvent};
 
-use crate::{Answer, call_of};
+use crate::{Answer, Lasting as Keep, call_of};
 
 /// Longest id of a call, in bytes, as decoders of recordings have it; real ones stay under 64.
 const MAX_ID_BYTES: usize = 1_024;
@@ -182,6 +183,10 @@ struct Said {
     request: Field,
     allow: Field,
     message: Field,
+    /// What is allowed from now on, as the question suggested it.
+    suggestion: Field,
+    /// For how long: the session, or always.
+    lasting: Field,
 }
 
 /// A field's text, which need not be what JSON takes for a value: half an escaped character, as
@@ -231,20 +236,57 @@ fn call(said: &Said, line: usize) -> Result<Fed, String> {
     Ok(Fed::Call { line: Some(line), call })
 }
 
+/// A suggestion as it is written.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Suggested {
+    Allow(Vec<String>),
+    Mode(Mode),
+}
+
+impl Suggested {
+    fn suggestion(self) -> Suggestion {
+        match self {
+            Self::Allow(rules) => Suggestion::Allow(rules),
+            Self::Mode(mode) => Suggestion::Mode(mode),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Lasting {
+    Session,
+    Always,
+}
+
+impl Lasting {
+    fn keep(self) -> Keep {
+        match self {
+            Self::Session => Keep::Session,
+            Self::Always => Keep::Always,
+        }
+    }
+}
+
 fn answer(said: &Said) -> Result<Fed, String> {
     let (Some(request), Some(allow)) = (read(&said.request), read(&said.allow)) else {
         return Err("a permission_answer without its number or its decision: skipped; give \
                     \"request\" the number that was asked under, and \"allow\" true or false"
             .to_owned());
     };
-    let answer = match (allow, &said.input) {
-        (true, None) => Answer::Allow,
-        (true, Some(input)) => {
+    let answer = match (allow, &said.input, read::<Suggested>(&said.suggestion)) {
+        (true, None, None) => Answer::Allow,
+        (true, None, Some(it)) => {
+            let lasting = read(&said.lasting).map_or(Keep::Session, Lasting::keep);
+            Answer::AllowFromNow(it.suggestion(), lasting)
+        }
+        (true, Some(input), _) => {
             Answer::AllowWith(serde_json::from_str(input.get()).map_err(|it| {
                 format!("a permission_answer with an input that is no JSON ({it}): skipped")
             })?)
         }
-        (false, _) => {
+        (false, ..) => {
             let message = read(&said.message);
             Answer::Deny(message.unwrap_or_else(|| "The user said no.".to_owned()))
         }

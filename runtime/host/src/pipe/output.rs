@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolwright_contract::{Event, ToolResult, TurnId};
+use toolwright_permissions::Suggestion;
 
 use crate::{Ask, TurnResults};
 
@@ -26,6 +27,13 @@ struct EventLine<'a> {
     kind: &'static str,
     #[serde(flatten)]
     event: &'a Event,
+}
+
+fn suggested(suggestion: &Suggestion) -> Value {
+    match suggestion {
+        Suggestion::Allow(rules) => json!({"allow": rules}),
+        Suggestion::Mode(mode) => json!({"mode": mode}),
+    }
 }
 
 impl Line {
@@ -53,7 +61,8 @@ impl Line {
     }
 
     pub(super) fn question(ask: &Ask) -> Self {
-        let Ask { request, turn, id, tool, input, message, .. } = ask;
+        let Ask { request, turn, id, tool, input, message, suggestions, .. } = ask;
+        let suggestions: Vec<Value> = suggestions.iter().map(suggested).collect();
         let line: Value = json!({
             "type": "permission_request",
             "request": request,
@@ -62,6 +71,7 @@ impl Line {
             "name": tool,
             "input": input,
             "message": message,
+            "suggestions": suggestions,
         });
         Self::Said(line.to_string())
     }

@@ -143,6 +143,10 @@ impl Service {
                         self.outbox.push_back(Line::withdrawal(request));
                     }
                 }
+                Next::Question(Question::NotKept(_, why)) => {
+                    let what = format!("what was allowed for always counts until the end: {why}");
+                    self.outbox.push_back(Line::fault(None, &what));
+                }
                 Next::Finished(results) => self.end_turn(&results),
                 Next::Read(Ok(0)) => {
                     self.decoder.finish(&mut self.inbox);

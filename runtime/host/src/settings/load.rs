@@ -6,7 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolwright_permissions::{Entry, List, Mode, Scope, Source, Trust};
+use toolwright_actors::{Policy, RealLinks};
+use toolwright_permissions::{Entry, Fences, List, Mode, RuleSet, Scope, Source, Trust, Warning};
 
 use super::file::{FileSettings, LONGEST_FILE, SettingsError, SettingsWarning};
 use super::locations::Locations;
@@ -40,6 +41,33 @@ pub struct Loaded {
     pub broken: Vec<SettingsError>,
     /// What each file said when it could last be read.
     good: BTreeMap<PathBuf, FileSettings>,
+}
+
+impl Loaded {
+    /// The rules, and what is wrong with single ones. Rules about paths look at the links on their
+    /// way.
+    #[must_use]
+    pub fn rules(&self) -> (RuleSet, Vec<Warning>) {
+        let (mut rules, warnings) =
+            RuleSet::compile(self.entries.iter().cloned(), self.trust, &RealLinks);
+        rules.fences =
+            Fences { blocks_reads: self.blocks_reads, blocks_writes: self.blocks_writes };
+        (rules, warnings)
+    }
+
+    /// What decides about the calls of a session under these settings, and what is wrong with
+    /// single rules.
+    #[must_use]
+    pub fn policy(&self, home: Option<PathBuf>) -> (Policy, Vec<Warning>) {
+        let (rules, warnings) = self.rules();
+        let policy = Policy {
+            rules: Arc::new(rules),
+            mode: self.mode,
+            denies_instead_of_prompting: self.denies_instead_of_prompting,
+            home,
+        };
+        (policy, warnings)
+    }
 }
 
 /// Reads all settings.
@@ -79,11 +107,14 @@ impl Gathering<'_> {
         }
         self.command_line();
         let start = self.locations.start.clone();
-        for file in &self.locations.local {
+        let locations = self.locations;
+        for file in locations.local.iter().filter(|_| locations.reads(Scope::Local)) {
             self.file(Scope::Local, file, &start);
         }
-        self.file(Scope::Project, &self.locations.project(), &start);
-        if let Some(file) = self.locations.user_file() {
+        if locations.reads(Scope::Project) {
+            self.file(Scope::Project, &locations.project(), &start);
+        }
+        if let Some(file) = locations.user_file().filter(|_| locations.reads(Scope::User)) {
             self.file(Scope::User, &file, file.parent().unwrap_or(Path::new("/")));
         }
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use toolwright_permissions::Mode;
+use toolwright_permissions::{Mode, Scope};
 
 use super::git;
 
@@ -46,6 +46,9 @@ pub struct CommandLine {
     pub mode: Option<Mode>,
     /// `--add-dir`
     pub directories: Vec<PathBuf>,
+    /// `--setting-sources`: which of the user's, the project's and the local files are read. Without
+    /// it all are; the administrator's are in any case.
+    pub sources: Option<Vec<Scope>>,
 }
 
 /// Where each scope's settings are.
@@ -92,6 +95,16 @@ impl Locations {
             local,
             command_line,
         }
+    }
+
+    /// The local file where nothing says that it is somewhere else.
+    pub(super) fn usual_local(&self) -> PathBuf {
+        self.start.join(FOLDER).join(LOCAL)
+    }
+
+    /// Whether the files of a scope are read.
+    pub(super) fn reads(&self, scope: Scope) -> bool {
+        self.command_line.sources.as_ref().is_none_or(|it| it.contains(&scope))
     }
 
     /// The project's shared file.

@@ -5,17 +5,17 @@
 
 mod file;
 mod git;
-mod links;
 mod load;
 mod locations;
 mod owner;
+mod saved;
 mod trust;
 
 #[cfg(test)]
 mod tests;
 
 pub use file::{FileSettings, SettingsError, SettingsWarning};
-pub use links::RealLinks;
 pub use load::{Loaded, load, reload};
 pub use locations::{CommandLine, Locations, PlatformFolders};
+pub use saved::{NotSaved, SavedRules};
 pub use trust::{is_trusted, trust_key};

@@ -145,6 +145,7 @@ fn arguments_are_settings_too() {
             disallowed: vec!["B".into()],
             mode: Some(Mode::Plan),
             directories: vec!["../other".into()],
+            sources: None,
         };
         let loaded = load(&place.locations(line));
         let texts: Vec<_> = loaded.entries.iter().map(|it| it.text.as_str()).collect();

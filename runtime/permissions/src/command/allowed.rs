@@ -2,13 +2,14 @@
 
 use toolwright_shell_analysis::Carries;
 
+use toolwright_contract::Family;
+
 use super::Facts;
 use super::files::{File, Place};
 use super::part::Part;
 use crate::decide::{Case, edit_allowed, read_allowed, whole_tool_allowed};
 use crate::decision::{Reason, Trail};
 use crate::mode::Mode;
-use crate::names::Family;
 use crate::rule::List;
 
 impl Facts {

@@ -1,5 +1,7 @@
 //! What stops a command, or has it asked in every mode: rules, critical removals, doubts.
 
+use toolwright_contract::Family;
+
 use super::Facts;
 use super::files::{File, Place, may_stand_for};
 use super::part::Part;
@@ -7,7 +9,7 @@ use crate::command_pattern::CommandPattern;
 use crate::decide::Case;
 use crate::decision::Reason;
 use crate::mode::Mode;
-use crate::names::{self, Family};
+use crate::names;
 use crate::place::Touched;
 use crate::rule::List;
 use crate::rule_set::{RuleIx, ToolName};
