@@ -55,7 +55,7 @@ type After = dyn Fn(AfterCall) -> Answering<AfterAnswer> + Send + Sync;
 /// });
 /// # let send = tool("Send", "Sends a letter.").run(async |it: Letter, _| Ok(it.to));
 /// # let mut config = Config::new(Registry::new([send])?);
-/// # config.rules = Rules::allow_everything();
+/// # config.rules = Rules::allow_everything().into();
 /// config.hooks = vec![guard, clerk];
 /// # let session = start(config).await?;
 ///
